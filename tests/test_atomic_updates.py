@@ -240,6 +240,59 @@ def test_words_of_a_block_index():
         assert not verdict.wrong and last.status is Status.EXACT and last.requests == 18
 
 
+COUNT, LOOK = (
+    "red.shared.add.u32 [%r2], 3;\n",
+    (
+        "ld.shared.u32 %r31, [%r50];\nmul.lo.u32 %r33, %r31, %r1; and.b32 %r33, %r33, 1020; add.u32 %r33, %r33, %r3;\n"
+        "ld.shared.u32 %r34, [%r33];\nmov.u32 %r31, 0; mov.u32 %r33, 0; mov.u32 %r34, 0;\n"
+    ),
+)
+BAR = "bar.sync 0;\n"
+TRIPS = {
+    "counted": COUNT,
+    "counted twice": COUNT + "@%p2 red.shared.add.u32 [%r2+4], 7;\n" + COUNT,
+    "read behind it": COUNT + BAR + LOOK + BAR,
+    "read before it": LOOK + BAR + COUNT + BAR,
+    "read by the only thread that counts": FIRST + COUNT + LOOK.replace("ld.", "@%p2 ld."),
+    "two kinds": COUNT + BAR + "red.shared.and.b32 [%r2], 255;\n" + BAR,
+    "a maximum that is reached": "red.shared.max.u32 [%r2], 9;\n" + LOOK,
+    "a maximum of what is counted": COUNT
+    + BAR
+    + "red.shared.max.u32 [%r2+4], 5000;\nred.shared.max.u32 [%r2], 4000;\n"
+    + BAR,
+    "stored and counted": "st.shared.u32 [%r50], 0;\n" + BAR + COUNT + BAR + "red.shared.add.u32 [%r2], -3;\n" + BAR,
+    "a byte that is stored": f"{FIRST}{COUNT}mov.u16 %h1, 0;\n{FIRST}st.shared.u8 [%r2+2], %h1;\n",
+    "words that overlap": f"{FIRST}{COUNT}mov.u64 %rd7, 1;\n{FIRST}red.shared.add.u64 [%r2], %rd7;\n",
+    "a number that grows": "red.shared.add.u32 [%r2], %r30;\n",
+}
+
+
+@pytest.mark.parametrize("name", TRIPS)
+def test_trips_of_a_loop(name):
+    """In closed form, if each adds the same; else one by one."""
+    body = (
+        f"{ONE}mov.u32 %r30, 0; mov.u32 %r31, 0;\nL:\n{TRIPS[name]}add.u32 %r30, %r30, 1; setp.lt.u32 %p3, %r30, 60;\n"
+        f"@%p3 bra L;\n{READ_ONE}"
+    )
+    for turn in TURNS:
+        verdict, last = told(body, turn)
+        assert not verdict.wrong, verdict.wrong
+        assert last.status is Status.EXACT or name in ("a byte that is stored", "words that overlap")
+
+
+@pytest.mark.parametrize("kind", ["add.u32", "max.u32", "xor.b32", "inc.u32"])
+def test_a_million_trips_that_update_a_word(kind):
+    """What a trip adds is multiplied; of other changes, the result is given up after some thousand trips."""
+    other = LOOK.replace("[%r50]", "[%r5+512]")
+    body = (
+        f"st.shared.u32 [%r5+512], 1;\n{ONE}mov.u32 %r30, 0;\nL: red.shared.{kind} [%r5+512], 3;\nadd.u32 %r30, %r30, 1;"
+        f" setp.lt.u32 %p3, %r30, 1000000;\n@%p3 bra L;\n{READ_ONE.replace('and.b32', other + 'and.b32', 1)}"
+    )
+    *_, one, counted, last = sites_of(body, account=Account.for_budget(5.0))
+    assert one.status is last.status is Status.EXACT
+    assert (counted.status is Status.EXACT) == (kind in ("add.u32", "max.u32"))
+
+
 def test_a_long_loop_that_counts_to_an_unknown_word_is_closed():
     """The word stays unknown: a million trips cost no more than ten."""
     body = (

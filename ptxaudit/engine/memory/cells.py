@@ -83,6 +83,7 @@ _FIELDS: dict[str, tuple[type[Any], int]] = {
     "update": (np.uint16, PLAIN),
     "width": (np.uint8, 0),
     "place": (np.uint8, 0),
+    "counts": (bool, False),
     "seen": (np.int32, -1),
     "reader": (np.int16, -1),
     "reading": (np.uint32, 0),
@@ -98,11 +99,11 @@ class Cells:
         value.
     written, writer, writing, stored: epoch, warp, lanes issued together, and time of the last store.
     update, width, place: the atomic operations in that epoch (`Update.number`), the bytes of their word, and which of
-        them this byte is.
+        them this byte is. counts: it grows by the same amount in each round of the loop that is tried.
     seen, reader, reading, loaded, by: the same for loads that were taken as known, and the instruction.
     """
 
-    __slots__ = (*_FIELDS, "limit", "_undo")
+    __slots__ = (*_FIELDS, "limit", "_undo", "_begun", "_added")
 
     value: np.ndarray
     known: np.ndarray
@@ -115,6 +116,7 @@ class Cells:
     update: np.ndarray
     width: np.ndarray
     place: np.ndarray
+    counts: np.ndarray
     seen: np.ndarray
     reader: np.ndarray
     reading: np.ndarray
@@ -124,6 +126,8 @@ class Cells:
     def __init__(self, classes: int, limit: int):
         self.limit = limit
         self._undo: list[tuple[tuple[np.ndarray, np.ndarray], dict[str, np.ndarray]]] | None = None
+        self._begun = 0
+        self._added: list[tuple[tuple[np.ndarray, np.ndarray], np.ndarray]] = []  # bytes, what is added to their words
         for name, (dtype, start) in _FIELDS.items():
             setattr(self, name, np.full((classes, 0), start, dtype))
 
@@ -144,16 +148,39 @@ class Cells:
         for name in _FIELDS:
             setattr(self, name, getattr(self, name)[origin])
 
-    def begin(self) -> None:
-        """From now on, changes can be undone, and no content may change (NotAffine)."""
-        self._undo = []
+    def begin(self, clock: int) -> None:
+        """A round of a loop begins at this time: changes can be undone, and content may only grow (NotAffine)."""
+        self._undo, self._begun = [], clock
 
-    def end(self, undo: bool) -> None:
-        """Ends what `begin` began."""
-        for place, fields in reversed(self._undo or ()) if undo else ():
+    def end(self, rounds: int) -> None:
+        """Ends the round, which stands for so many; 0: it is undone."""
+        for place, fields in reversed(self._undo or ()) if not rounds else ():
             for name, values in fields.items():
                 getattr(self, name)[place] = values
-        self._undo = None
+        for place, added in self._added if rounds else ():
+            old = np.ascontiguousarray(self.value[place]).view(added.dtype)
+            self.value[place] = (old + added * added.dtype.type(rounds)).view(np.uint8)
+            self.counts[place] = False
+        self._undo, self._added = None, []
+
+    def _in_round(
+        self, at: Bytes, update: Update, old: np.ndarray, new: np.ndarray, known: np.ndarray, forget: bool
+    ) -> np.ndarray:
+        """(words,) those that the operation increases alike in each round of a loop, and that nothing else in it uses.
+
+        old, new: (words,) what it does to them, if `known`. forget: other words that it changes become unknown in
+        `known`; else it raises NotAffine.
+        """
+        flat: Callable[[str], np.ndarray] = lambda name: getattr(self, name).reshape(-1)[at.cell]
+        some: Callable[[np.ndarray], np.ndarray] = lambda a: np.logical_or.reduce(a.reshape(-1, update.size), axis=1)
+        counts, held = some(flat("counts")), some(flat("known"))
+        used = some(flat("loaded") > self._begun) | some(flat("stored") > self._begun) & ~counts
+        changed = held & (~known | (new != old) | counts)
+        grows: np.ndarray = changed & known & (update.kind == "add")
+        if (changed & used).any() or not forget and (changed & ~grows).any():
+            raise NotAffine
+        known &= grows | ~changed
+        return grows
 
     def _changes(self, cell: np.ndarray) -> None:
         """Called before these bytes change."""
@@ -215,6 +242,8 @@ class Cells:
         updated = (get("written") >= epoch) & (get("update") != PLAIN)
         same = sure & get("known") & (get("value") == value) & (not lasting) & ~updated
         self._check_order(get, at, ~same)
+        if get("counts").any():
+            raise NotAffine
         mine = get("writer") == at.warp
         ordered = (get("written") < epoch) | _in_order(get, at, "writer", "writing", "stored")
         if (updated & ~ordered).any():
@@ -239,10 +268,12 @@ class Cells:
         sure: np.ndarray,
         blocks: np.ndarray,
         why: int,
+        forget: bool,
     ) -> None:
         """Performs an atomic operation on words, whose bytes are adjacent in `at`.
 
         operands: (m, 1 or 2) of each lane; sure, blocks: (m,) whether they are known, dimensions of block indices.
+        forget: in a round of a loop, words may become unknown.
         """
         start, warp, group = (a[:: update.size] for a in (at.cell, at.warp, at.group))
         for one in distinct(warp) if len(distinct(start)) < len(start) else (None,):
@@ -258,7 +289,9 @@ class Cells:
             together, known, count = update.together(operands[order], sure[order], first)
             of_blocks = np.where(reduced(np.logical_and, sure | (blocks != 0)), reduced(np.bitwise_or, blocks), 0)
             clash = reduced(np.logical_and, sure) & ~known
-            self._update_words(words, clock, update, (together, known, count), of_blocks, np.where(clash, ORDER, why))
+            self._update_words(
+                words, clock, update, (together, known, count), of_blocks, np.where(clash, ORDER, why), forget
+            )
 
     def _update_words(
         self,
@@ -268,6 +301,7 @@ class Cells:
         by: tuple[np.ndarray, np.ndarray, np.ndarray],
         blocks: np.ndarray,
         why: np.ndarray,
+        forget: bool,
     ) -> None:
         """Performs an operation once per word. by: as of `Update.together`; blocks, why: (words,)."""
         flat = {name: getattr(self, name).reshape(-1) for name in _FIELDS}
@@ -288,8 +322,7 @@ class Cells:
         known = possible & each(here) & sure
         old = np.ascontiguousarray(get("value")).view(DTYPES[update.size * BITS])
         new = np.where(known, update.applied(old, operands, count), 0).astype(old.dtype)
-        if self._undo is not None and get("known").any():
-            raise NotAffine
+        grows = None if self._undo is None else self._in_round(at, update, old, new, known, forget)
         self._changes(at.cell)
         of_blocks = np.bitwise_or.reduce(get("blocks").reshape(-1, update.size), axis=1) | blocks
         asked = possible & each(here | (get("blocks") != 0)) & (sure | (blocks != 0)) & ~known
@@ -300,6 +333,10 @@ class Cells:
         flat["update"][at.cell] = many(np.where(commutes, update.number, MIXED))
         flat["width"][at.cell], flat["place"][at.cell] = update.size, at.byte
         self._note_writer(flat, at, clock, ordered, mine)
+        if grows is not None and grows.any():
+            place = np.divmod(at.cell[many(grows)], self.size)
+            self.value[place], self.counts[place] = old[grows].view(np.uint8), True
+            self._added.append((place, (new - old)[grows]))
 
     def _check_order(self, get: Get, at: Bytes, changed: np.ndarray) -> None:
         """Raises Unsafe if loads that are unordered with this store have taken the content as known."""
@@ -347,6 +384,8 @@ class Cells:
         asked = int(np.bitwise_or.reduce(np.where(ordered & ~sure, get("blocks"), 0), initial=0))
         why = np.where(sure, NEVER, np.where(get("known"), LATER, get("why")))
         value = get("value")
+        if (sure & get("counts")).any():
+            raise NotAffine
         if sure.any():
             self._note(flat, at, np.flatnonzero(sure), clock, index)
         return value, sure, why, {d for d in range(3) if asked >> d & 1}

@@ -124,14 +124,15 @@ class Shadow:
         """A round of a loop begins, which `end` may undo. Returns what `end` needs."""
         self._trying = True
         for cells in self.cells.values():
-            cells.begin()
+            cells.begin(self.clock)
         return self.epoch.copy(), self.synced.copy()
 
-    def end(self, begun: tuple[np.ndarray, np.ndarray], undo: bool) -> None:
+    def end(self, begun: tuple[np.ndarray, np.ndarray], rounds: int) -> None:
+        """The round stands for so many; 0: it is undone."""
         self._trying = False
         for cells in self.cells.values():
-            cells.end(undo)
-        if undo:
+            cells.end(rounds)
+        if not rounds:
             self.epoch, self.synced = begun
 
     def met(self, rows: np.ndarray) -> None:
@@ -229,7 +230,7 @@ class Shadow:
         if name not in self.cells:
             self.cells[name] = Cells(len(self.epoch), size)
             if self._trying:
-                self.cells[name].begin()
+                self.cells[name].begin(self.clock)
         return self.cells[name]
 
     def _bytes(self, cells: Cells, offsets: np.ndarray, lanes: np.ndarray, touch: Touch, size: int) -> Bytes:

@@ -6,7 +6,8 @@
 There is one for each run that has a plan (`tables`). Stores of unknown values make their bytes unknown, and so do
 atomic operations whose order matters (`updates`); bytes that an asynchronous copy writes stay unknown; a store to an
 unknown place makes the bytes that it can reach (`reach`) unknown, or else all bytes of its block permanently. A loop is
-summarised in closed form (`repeat`) only if each round leaves the bytes unchanged.
+summarised in closed form (`repeat`) only if each round leaves the bytes unchanged, or adds the same to words that it
+does not use otherwise.
 """
 
 from __future__ import annotations
@@ -194,12 +195,13 @@ class Shared(Shadow):
         by_block = np.logical_and.reduce(is_known | (blocks != 0), axis=2)
         of_lanes: np.ndarray = np.where(by_block, np.bitwise_or.reduce(blocks, axis=2), 0)
         update = self._updates.of(at.op, size, operands[touch.active], sure[touch.active])
-        why = self._reason(values)
+        why, lap = self._reason(values), self._lap()
+        forget = lap is not None and lap.forgets
         for cells, offsets, going in places:
             bytes_ = self._bytes(cells, offsets, going & ~self.unknown[touch.kind][:, None], touch, size)
             lane = bytes_.lane[::size]
             where = lane // LANES, lane % LANES
-            cells.update_words(bytes_, self.clock, update, operands[where], sure[where], of_lanes[where], why)
+            cells.update_words(bytes_, self.clock, update, operands[where], sure[where], of_lanes[where], why, forget)
 
     def _astray(self, at: Reference, touch: Touch, lanes: np.ndarray, size: int, lasting: bool) -> None:
         """These lanes write to an unknown place, within the range of their address."""

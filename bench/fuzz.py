@@ -130,6 +130,8 @@ def main() -> int:
             others.update((status, str(reason).split(":")[0][:90]) for status, reason in verdict.others)
             for sentence in verdict.wrong:
                 print(sentence, flush=True)
+            for sentence in verdict.unchecked:
+                print(f"not checked: {sentence}", flush=True)
     print(
         f"{kernels} {'samples' if options.samples else 'tens' if options.machine_code else 'kernels'} in"
         f" {time.perf_counter() - begin:.0f} s, {too_long} too long; {sites} sites, {exact}"

@@ -72,7 +72,7 @@ def reasons() -> Iterator[str]:
     yield "\n".join(["| kind | words | data |", "|---|---|---|", *rows]) + "\n"
 
 
-_LISTS = {"names", "options", "pointers", "addresses"}
+_LISTS = {"names", "options", "pointers", "addresses", "specified"}
 
 
 class Named:

@@ -1,12 +1,13 @@
 """Reports the processor time of the tests by file: their own, and that of the processes they start.
 
-    python -m pytest -p bench.suite_time -n 2 --dist loadfile      prints the files that cost most, and their sum
+    python -m pytest -p bench.suite_time -n 2 --dist loadfile      prints the files that cost most, and the whole run
     python -m pytest -p bench.suite_time --suite-time 40           … the first 40 of them
 
 User and system time of the process that runs a test and of all its descendants (/proc, Linux), including live ones: a
-compiler that keeps running, or a browser, costs time in the file that gives it work. The sum excludes collection in
-every process, pytest itself, and the inspection of processes. On a busy machine the same work takes more processor
-time, by a third and more: figures to be compared have to be measured side by side.
+compiler that keeps running, or a browser, costs time in the file that gives it work. The rest of the run is a row of
+its own: imports and collection in every process, pytest and pytest-xdist, and the inspection of processes. On a busy
+machine the same work takes more processor time, by a third and more: figures to be compared have to be measured side
+by side.
 """
 
 from __future__ import annotations
@@ -88,8 +89,10 @@ class Times:
         terminalreporter.section("processor time")
         for file, seconds in self.seconds.most_common(config.getoption("--suite-time")):
             terminalreporter.line(f"{seconds:8.1f} s {self.tests[file]:6,} tests  {file}")
-        whole = f"{self.seconds.total():8.1f} s {self.tests.total():6,} tests"
-        terminalreporter.line(f"{whole}  in {len(self.seconds):,} files")
+        tests, whole = self.seconds.total(), spent() + _looking[0]  # the processes of pytest-xdist have ended
+        terminalreporter.line(f"{tests:8.1f} s {self.tests.total():6,} tests  in {len(self.seconds):,} files")
+        terminalreporter.line(f"{whole - tests:8.1f} s {'':12}  imports, collection, pytest, and measuring this")
+        terminalreporter.line(f"{whole:8.1f} s {'':12}  in all")
 
 
 def pytest_configure(config: pytest.Config) -> None:

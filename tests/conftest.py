@@ -5,7 +5,6 @@ disassembler running.
 from __future__ import annotations
 
 import gc
-import os
 
 import byte_code
 import compiled_once
@@ -66,10 +65,10 @@ def reports_keep_to_the_schema():
 
 
 @pytest.fixture(scope="session")
-def of_all_processes(tmp_path_factory):
+def of_all_processes(tmp_path_factory, pytestconfig):
     """A folder that all processes of a run share."""
     base = tmp_path_factory.getbasetemp()
-    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    return base.parent if hasattr(pytestconfig, "workerinput") else base
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,27 +8,32 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.adversary import agree, builds, by_hand, claims, generate, launching, plan, report, results, telling, truth  # noqa: E402  # noqa: E402
+from bench.adversary import agree, builds, by_hand, claims, generate, launching, plan, report, results, telling, truth  # noqa: E402
 from bench.adversary.check import Checked, audit  # noqa: E402
 from bench.adversary.claims import Finding, Verdict  # noqa: E402
 from bench.adversary.dice import Dice  # noqa: E402
 from bench.adversary.program import Fill, variants  # noqa: E402
 from ptxaudit.base.status import Status  # noqa: E402
 from ptxaudit.engine.answer.result import Pattern, SiteResult  # noqa: E402
+from ptxaudit.frontend.compile.nvrtc import compile_source  # noqa: E402
+from ptxaudit.frontend.ptx.lift import lift_module  # noqa: E402
+from ptxaudit.frontend.ptx.parse import parse_module  # noqa: E402
 from ptxaudit.ir.link import link  # noqa: E402
+from ptxaudit.ir.reasons import Kind, Reason  # noqa: E402
 from ptxaudit.report.model import Condition, Kernel, Site, Span  # noqa: E402
 from ptxaudit.review.compare import Counted, Profile, compare  # noqa: E402
 
@@ -109,8 +114,17 @@ def test_statements_can_be_left_out() -> None:
     smaller = list(variants(made))
     assert len(smaller) > 20
     assert all(len(one.source().splitlines()) < len(made.source().splitlines()) for one in smaller)
-    for one in smaller[:: len(smaller) // 4]:
-        assert builds.compile_build(one, "nvrtc-O3").cubin
+    some = [one.source() for one in smaller[:: len(smaller) // 4]]
+    built = compile_source(together(some), arch=builds.arch_of(made.seed))
+    assert built.cubin and built.ptx.count(".visible .entry ") == len(some) == 5
+
+
+def together(sources: Sequence[str]) -> str:
+    """One source, each in a namespace of its own: NVRTC takes more than a second for the headers that they share."""
+    headers = dict.fromkeys(re.findall(r"^#include .*\n", "".join(sources), re.MULTILINE))
+    apart = (text.replace('extern "C" ', "") for text in sources)
+    parts = (f"namespace n{at} {{\n{text}}}\n" for at, text in enumerate(apart))
+    return "".join([*headers, *parts])
 
 
 def test_builds_take_turns() -> None:
@@ -285,6 +299,42 @@ def test_a_seed_agrees_with_itself() -> None:
     assert [str(clash) for clash in clashes] == []
 
 
+def test_a_plan_of_kernels_written_by_hand_agrees_with_itself(tmp_path: Path) -> None:
+    """Their parameters include a float."""
+    made = by_hand.programs(frozenset({9007}))
+    plan.write(tmp_path, by_hand.compiled(made, ["nvrtc-O1"]), 2)
+    ((clashes, sites),) = agree.run_plan(tmp_path, 1)
+    assert sites > 8 and [str(clash) for clash in clashes] == []
+    assert list(agree.run_plan(tmp_path, 1, seeds=[1])) == []
+
+
+def test_every_access_is_compared() -> None:
+    """Also those on one line of PTX, of which the first is wrong."""
+    text = """.version 8.5
+.target sm_90
+.address_size 64
+.entry k() { .reg .b32 %r<6>; .shared .align 16 .b8 s[1024]; mov.u32 %r1, %tid.x; mov.u32 %r2, s;
+mad.lo.u32 %r3, %r1, 4, %r2; ld.shared.u32 %r4, [%r3]; mad.lo.u32 %r3, %r1, 8, %r2; ld.shared.u32 %r5, [%r3];
+ret; }"""
+    launch = {
+        "kernel": "k", "grid": [1, 1, 1], "block": [32, 1, 1], "cluster": [0, 0, 0], "dynamic_shared": 0,
+        "parameters": [], "buffers": {}, "symbols": {}, "addresses": {},
+    }  # fmt: skip
+    one = agree.audited(lift_module(parse_module(text)), "k", launch, "told")
+    assert [site.wavefronts for site in one.sites.values()] == [1, 2]
+    assert [one.by_id[site.id].wavefronts for site in one.entry.sites] == [1, 2]
+    first = min(one.sites)
+    other = replace(one, sites=one.sites | {first: msgspec.structs.replace(one.sites[first], wavefronts=2)})
+    ((clash,),) = [list(agree.among_tellings("here", {"told": one, "placed": other}))]
+    assert clash.what.endswith("ld.shared.u32 %r4, [%r3]: wavefronts")
+
+
+def test_claims_in_words() -> None:
+    assert agree.words(result(Status.UNREACHED)).endswith("a request None")  # it has no reason
+    lost = Reason(Kind.MATCH, 0)
+    assert agree.words(result(Status.UNKNOWN, reason=lost)).endswith(str(lost)[:160])
+
+
 # --- on a GPU, without one ----------------------------------------------------------------------
 
 
@@ -441,10 +491,16 @@ SETS = (
 )
 
 
+@lru_cache(maxsize=1)
+def launches_of(folder: str) -> list[truth.Truth]:
+    """The measured launches of a set, which all that is specified of them shares: code, graphs and slices."""
+    measured = ROOT / "tests" / "data" / folder
+    return list(truth.load(measured, [measured / "launches.json.gz"]))
+
+
 @pytest.mark.parametrize("what, folder, how, equal", SETS)
 def test_no_claim_about_a_measured_construct_is_wrong(what: str, folder: str, how: str, equal: int) -> None:
-    measured = ROOT / "tests" / "data" / folder
-    checked = [audit(one, how, "sass") for one in truth.load(measured, [measured / "launches.json.gz"])]
+    checked = [audit(one, how, "sass") for one in launches_of(folder)]
     assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == [], what
     found = sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings)
     assert found >= equal, (what, found)

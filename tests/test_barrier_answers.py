@@ -35,17 +35,48 @@ KNOWN = {
         64,
         16,
     ),
+    # as measured (`TrackedMemory`)
+    "where a lane has ended": ("if (x == 5) return; int a = __syncthreads_or(x == 3) ? 8 : 1;", 64, 8),
+    "count where lanes of a warp have ended": ("if (x > 60) return; int a = __syncthreads_count(x > 52);", 64, 8),
+    "and where the one that says no has ended": (
+        "if (x == 5) return; int a = __syncthreads_and(x != 5) ? 8 : 1;",
+        64,
+        8,
+    ),
+    "where the count is in a register": (
+        'int a; asm volatile("{ .reg .pred p; setp.lt.s32 p, %1, 4; barrier.red.popc.u32 %0, 1, %2, p; }" : "=r"(a) '
+        ': "r"(x), "r"(blockDim.x));',
+        64,
+        4,
+    ),
+    "of each warp by itself": (
+        'int a; asm volatile("{ .reg .pred p; setp.lt.s32 p, %1, 4; barrier.red.popc.u32 %0, 1, 32, p; }" : "=r"(a) '
+        ': "r"(x % 32));',
+        64,
+        4,
+    ),
+    "under a predicate that whole warps share": (
+        "if (x == 70) return; int a = 1; if (x < 32) a = __syncthreads_count(x % 8 == 3); else a = "
+        "__syncthreads_count(x % 8 == 3);",
+        64,
+        8,
+    ),
     "by warps in turn": ("if (x < 32) s[x] = 1; int a = __syncthreads_or(x == 3) ? 2 : 1;", 64, 2),
 }
 LOOP = "int a = 0; for (int i = 0; i < 5; i++) a += __syncthreads_count(x == i); a = a == 5 ? 8 : 1;"
 UNKNOWN = {
     "of data that nothing specifies": ("int a = __syncthreads_or(open[x] > 1) ? 8 : 1;", 64),
-    "where threads have ended": ("if (x == 5) return; int a = __syncthreads_or(x == 3) ? 8 : 1;", 64),
     "of half of the threads": (
-        'int a; asm volatile("{ .reg .pred p; setp.lt.s32 p, %1, 4; barrier.red.popc.u32 %0, 1, 32, p; }" : "=r"(a) '
+        'int a; asm volatile("{ .reg .pred p; setp.lt.s32 p, %1, 4; barrier.red.popc.u32 %0, 1, 64, p; }" : "=r"(a) '
         ': "r"(x));',
+        128,
+    ),
+    "of all threads or of half, under one number": (
+        'int a; asm volatile("{ .reg .pred p; setp.lt.s32 p, %1, 4; barrier.red.popc.u32 %0, 1, 64, p;'
+        ' barrier.sync 1, 32; }" : "=r"(a) : "r"(x));',
         64,
     ),
+    "where threads may have ended": ("if (open[x] == 5) return; int a = __syncthreads_or(x == 3) ? 8 : 1;", 64),
     "in a branch on data": ("int a = 1; if (open[0] > 1) a = __syncthreads_count(x < 4);", 64),
 }
 

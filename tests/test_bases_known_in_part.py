@@ -115,3 +115,24 @@ def test_every_place_of_lanes_known_up_to_a_line_costs_what_is_claimed(seed):
         scores = banks.score(machine, access, np.where(active, there, 0), active, None)
         assert claimed.low <= scores.low[0] and scores.high[0] <= claimed.high
         assert claimed.ideal <= scores.ideal[0] <= claimed.ideal_most
+
+
+OF_OTHER_LANES = """setp.lt.u32 %p, %r1, 20; mov.u32 %r9, tile; mad.lo.u32 %r10, %r1, 54, %r9;
+  {other}
+  @%p ld.shared.u8 %h, [%r10+1];"""
+
+
+@pytest.mark.parametrize("other", ["@!%p mov.u32 %r10, %r2;", "@!%p mad.lo.u32 %r10, %r1, %r2, 1;", ""])
+def test_what_inactive_lanes_hold_moves_no_address(other):
+    """A register that holds an address in some lanes, and in the others a number that the launch does not specify."""
+    found = audit(OF_OTHER_LANES.format(other=other))
+    row = [1 + 54 * lane for lane in range(32)]
+    assert (found.status, found.wavefronts) == (
+        "exact",
+        ptxaudit.score_request("ld.shared.u8", row, 0xFFFFF).wavefronts,
+    )
+
+
+def test_what_active_lanes_hold_does():
+    found = audit(OF_OTHER_LANES.format(other="@%p add.u32 %r10, %r10, %r2;"))
+    assert found.status == "conditional"

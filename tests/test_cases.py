@@ -7,7 +7,10 @@ import re
 import pytest
 
 import ptxaudit
+from ptxaudit.base.errors import InputError
 from ptxaudit.base.status import Status
+from ptxaudit.review.diff.reports import Verdict, diff_reports
+from ptxaudit.ui.render.changes import diff_text
 
 SHARED = """
 extern "C" __global__ void visits(float *g, int pitch) {
@@ -145,3 +148,80 @@ def test_banks_that_are_no_power_of_two(factor):
         told = first(grid=(1,), params=[None, pitch])
         case = case_of(shown.conditions, "pitch", pitch) if shown.conditions else shown.per_request
         assert told.status is Status.EXACT and case.low <= told.wavefronts <= case.high, (pitch, case)
+
+
+def test_a_machine_that_schedules_fewer_threads_than_a_warp():
+    """Four threads together are eight requests per warp, with and without a launch."""
+    source = SHARED.partition('extern "C" __global__ void guarded')[0]
+    machine = "banks=4,word=4,threads=4"
+
+    def first(**launch):
+        report = ptxaudit.audit(
+            source, machine=machine, launches=[ptxaudit.Launch("*", block=BLOCK, **launch)], patterns=True
+        )
+        assert not report.problems
+        return next(site for site in report.kernels[0].sites if site.access == "store")
+
+    shown = first()
+    assert (shown.per_request.low, shown.per_request.high) == (8, 32)
+    for pitch in (1, 2, 3, 4, 5):
+        case = case_of(shown.conditions, "pitch", pitch)
+        told = first(grid=GRID, params=[None, pitch])
+        assert all(case.low <= one.low and one.high <= case.high for one in told.patterns)
+
+
+@pytest.mark.parametrize("machine", ("banks=3,threads=3", "banks=6,threads=8", "banks=64,threads=64"))
+def test_a_machine_of_which_a_warp_is_no_whole_requests(machine):
+    with pytest.raises(InputError, match="warps of 32 threads are not whole requests of it"):
+        ptxaudit.audit(SHARED, machine=machine)
+
+
+def test_other_cases_within_the_same_range_are_a_change():
+    old, new = (
+        ptxaudit.audit(SHARED.replace("s[threadIdx.x * pitch] = 1.f", f"s[threadIdx.x * {index}] = 1.f"), isa="ptx")
+        for index in ("pitch", "pitch * 2")
+    )
+    counts = diff_reports(old, new).counts
+    assert counts[Verdict.STATUS_CHANGED] == 2 and Verdict.WORSE not in counts
+    shown = diff_text(diff_reports(old, new))
+    assert "before, 1–2 per request: 32 consecutive threadIdx.x per warp: pitch mod 32 in {2, 6, … 30}" in shown
+    assert "now, 1–2 per request: 32 consecutive threadIdx.x per warp: pitch mod 16 in {1, 3, … 15}" in shown
+    assert set(diff_reports(old, old).counts) == {Verdict.SAME}
+
+
+def test_a_cause_is_that_of_the_costliest_case(path):
+    """The stride depends on the number that is not specified."""
+    site = store(path / "shared.cu", "guarded", "ptx", block=BLOCK)
+    assert site.cause.startswith("in the costliest case, 32 lanes (0-31) conflict in one bank")
+    told = store(path / "shared.cu", "guarded", "ptx", block=BLOCK, grid=GRID, params=[None, 32, 64])
+    assert told.cause == "32 lanes (0-31) conflict in one bank: stride 128 bytes"
+
+
+ZEROS = """
+extern "C" __global__ void filled(float *g, int n) {
+    __shared__ float4 s[64];
+    int t = threadIdx.x;
+    unsigned to = (unsigned)__cvta_generic_to_shared(s + t);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" :: "r"(to), "l"(g + 4 * t), "r"((t * 7) % 17) : "memory");
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    g[t] = s[t].x;
+}
+"""
+
+
+def test_copies_that_fill_up_with_zeros_keep_the_number_of_zeros_in_the_low_bits_of_their_address(tmp_path) -> None:
+    """Machine code reads [address & ~15]; moved to a multiple of 16 by its lowest lane, other lanes would read elsewhere."""
+    path = tmp_path / "zeros.cu"
+    path.write_text(ZEROS)
+
+    def copy(*params):
+        launch = ptxaudit.Launch("filled", grid=GRID, block=(50,), params=params or None)
+        report = ptxaudit.audit(path, isa="sass", space="global", launches=[launch])
+        assert not report.problems
+        return next(site for site in report.kernels[0].of("global") if "LDGSTS" in site.text)
+
+    exact, unplaced = copy(4096, 0), copy()
+    assert exact.status is Status.EXACT
+    assert unplaced.bounds[0] <= exact.sectors <= unplaced.bounds[1]
+    assert unplaced.per_request.low <= exact.per_request.low and exact.per_request.high <= unplaced.per_request.high

@@ -30,6 +30,7 @@ KERNEL = """.visible .entry k({parameters}) .reqntid 32, 1, 1
 """
 ACCESS = "@%p ld.shared.u32 %z, [%a];"  # 32 lanes, one bank
 LOAD = "ld.shared.u32 %z, [%a];"
+AT_A_ROW = "and.b32 %r1, %r1, 63; mov.u32 %a, s; mad.lo.u32 %a, %r1, 128, %a; ld.shared.u32 %z, [%a];"
 
 
 def site_of(body, parameters=".param .u32 n", grid=None, params=None, cluster=None):
@@ -37,6 +38,13 @@ def site_of(body, parameters=".param .u32 n", grid=None, params=None, cluster=No
     launches = [ptxaudit.Launch("k", grid=grid, block=(32,), params=params, cluster=cluster)] if grid else []
     (site,) = ptxaudit.audit(content, isa="ptx", arch="sm_90", launches=launches).sites
     return site
+
+
+def audited(body, parameters, block, params):
+    """The sites of a kernel launched with one block of that shape, whatever the file states."""
+    content = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=parameters, body=body)
+    launch = ptxaudit.Launch("k", grid=(1,), block=block, params=params)
+    return ptxaudit.audit(content.replace(" .reqntid 32, 1, 1", ""), isa="ptx", arch="sm_90", launches=[launch]).sites
 
 
 def may_take(site, wavefronts):
@@ -325,3 +333,24 @@ def test_a_predicate_with_its_sign():
     assert (u.low, u.high, int(factor.flat[0])) == (0, 1, 0xFFFFFFFF)
     lost = Value(np.zeros((1, 1), bool), poison=np.ones((1, 1), bool), why=Reason(Kind.LOADED))
     assert apply(Op("sext", (), (), 32), (lost,)).poison is not None
+
+
+# --- operations across lanes ---
+
+
+@pytest.mark.parametrize(("lane", "known"), [(15, True), (16, False)])
+def test_a_shuffle_that_all_lanes_read_from_a_lane_that_does_not_exist(lane, known):
+    """Its result is undefined in every lane, which does not make it the same in all of them."""
+    body = f"ld.param.u64 %d, [g]; ld.global.u32 %r0, [%d]; shfl.sync.idx.b32 %r1, %r0, {lane}, 31, -1; {AT_A_ROW}"
+    (site,) = audited(body, ".param .u64 g", (48,), [None])
+    assert (site.wavefronts == 2) == known and may_take(site, 1) and may_take(site, 16) != known
+
+
+@pytest.mark.parametrize("behind", ("bar.sync 0", "bar.warp.sync -1"))
+def test_lanes_that_leave_a_loop_in_which_others_wait_for_them(behind):
+    """Whether they wait for others behind the loop is up to ptxas, and so is which of them are together after a barrier:
+    at -O0, the second load is one request.
+    """
+    body = f"""mov.u32 %r0, 0; mov.u32 %a, s; LOOP: bar.warp.sync -1; add.u32 %r0, %r0, 4; setp.lt.u32 %p, %r0, %x;
+     @%p bra LOOP; ld.shared.u32 %z, [%a]; {behind}; ld.shared.u32 %z, [%a];"""
+    assert [site.requests for site in audited(body, ".param .u32 n", (32,), [0])] == [None, None]

@@ -350,3 +350,19 @@ def test_a_patch_needs_no_launch(here) -> None:
     """Blocks of some shape are assumed to find how the source names elements."""
     found, made = repaired(PLAIN, None)
     assert made.applied and "tile[32][33]" in made.diff and made.applied[0].figure.excess == 0
+
+
+def test_the_size_of_an_array_is_not_changed_unseen(here) -> None:
+    """Accesses are compared; what else is computed from the size is not."""
+    for size in ("sizeof(tile)", "sizeof tile", "sizeof(tile[0]) / 4"):
+        found, made = repaired(PLAIN.replace("__syncthreads();", f"__syncthreads(); if (!in) *out = {size};"), LAUNCH)
+        assert found[0].repairs and not made.diff
+        assert "line 4 takes the size of tile, which changes" in made.refused[0][1]
+    _, made = repaired(PLAIN.replace("* 32 + threadIdx.x]", "* 8 * sizeof(tile[0][0]) + threadIdx.x]"), LAUNCH)
+    assert made.applied[0].figure.excess == 0
+
+
+def test_addresses_of_elements_are_listed(here) -> None:
+    source = PLAIN.replace("__syncthreads();", "__syncthreads(); if (!in) *out = &tile[1][0] - &tile[0][0];")
+    found, _ = repaired(source, LAUNCH)
+    assert "// line 4 takes the address of an element of tile" in _code(found)

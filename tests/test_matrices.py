@@ -36,6 +36,7 @@ def loaded(n: int, trans: str, where: str = "%r41") -> str:
 
 SMALL = "shr.u32 %r39, %r20, 16; add.u32 %r20, %r20, %r39; and.b32 %r20, %r20, 1023;\n"
 FILL = "st.shared.v4.u32 [%r40], {%r42, %r43, %r1, %r13};\nbar.sync 0;\n"
+PAIRS = "and.b32 %r51, %r1, 30; mov.b32 %r50, 3; shl.b32 %r50, %r50, %r51; bar.warp.sync %r50;\n"
 WORD = "and.b32 %r44, %r1, 7; mad.lo.u32 %r44, %r44, 16, %r2; ld.shared.u32 %r20, [%r44+4];\n"
 
 
@@ -73,6 +74,13 @@ def exact(body: str) -> None:
 OPEN = {
     "without a barrier": ROWS + FILL + stored(4, "") + loaded(4, "", "%r40"),
     "a word of the own row": ROWS + FILL + stored(4, "") + "ld.shared.u32 %r20, [%r40];\n" + SMALL,
+    "a word of the own row behind a barrier of pairs": (
+        f"{ROWS}{FILL}{stored(4, '')}{PAIRS}ld.shared.u32 %r20, [%r40];\n{SMALL}"
+    ),
+    "the same, of a row that each lane has written, too": (
+        f"{ROWS}{FILL}st.shared.u32 [%r40], 0;\n{stored(4, '')}{PAIRS}ld.shared.u32 %r20, [%r40];\n{SMALL}"
+    ),
+    "a load before a barrier of pairs": f"{ROWS}{FILL}{loaded(4, '', '%r40')}{PAIRS}st.shared.u32 [%r40], 0;\n",
     "overwritten by another warp": ROWS + FILL + stored(4, "") + stored(4, "", "%r41") + "bar.sync 0;\n" + WORD + SMALL,
     "overwritten after the load": ROWS + FILL + loaded(4, "", "%r40") + "st.shared.u32 [%r40], 0;\n",
     "an unknown register": ROWS

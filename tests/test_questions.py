@@ -188,6 +188,53 @@ def test_a_pointer_in_a_struct_is_named_by_its_place():
     assert reason_of(IN_A_STRUCT.format(body=LOADED)).endswith("; the data of parameter 0, byte 16 decides it")
 
 
+BY_B = (
+    "ld.global.u32 %r4, [%rd2]; rem.u32 %r5, %r4, 100; mad.lo.u32 %r5, %r5, %r2, 0; shl.b32 %r5, %r5, 2;"
+    " add.s32 %r6, %r3, %r5; st.shared.u32 [%r6], %r4; "
+)
+DATA = np.arange(64, dtype="i4")
+TOO = "which may point into the specified data of b: specify what"
+
+
+@pytest.mark.parametrize(
+    "stores, params, hint",
+    [
+        ("st.global.u32 [%rd1], %r4;", (None, DATA), f"through a, {TOO} it points to, too (--param a=@FILE)"),
+        ("st.global.u32 [%rd1], %r4;", (4096, DATA), f"through a, {TOO} it points to, too (--param a=@FILE)"),
+        (
+            "st.global.u32 [%rd1], %r4; red.global.add.u32 [%rd3], 1;",
+            (None, DATA),
+            f"through a and counter, {TOO} they point to, too (--param a=@FILE, --param counter=@FILE)",
+        ),
+        (
+            "st.global.u32 [%rd1], %r4; red.global.add.u32 [%rd3], 1;",
+            (ADDRESS, DATA),
+            f"through counter, {TOO} it points to, too (--param counter=@FILE)",
+        ),
+        ("st.global.u32 [%rd2], %r4;", (None, DATA), "the kernel may change the specified data of b"),
+        ("st.global.u32 [%rd1], %r4;", (DATA + 1, DATA), None),
+        ("st.global.u32 [%rd1], %r4;", (ADDRESS, DATA), None),
+        ("", (None, DATA), None),
+    ],
+)
+def test_what_prevents_the_use_of_specified_data(stores, params, hint):
+    """Not that data, which is specified, but the pointers through which the kernel may overwrite it."""
+    launch = ptxaudit.Launch("k", block=64, grid=2, params=[*params, None])
+    (found,) = ptxaudit.audit(TWO.format(body=BY_B + stores), launches=[launch]).sites
+    if hint is None:
+        assert found.status == "exact"
+    else:
+        assert found.status == "data-dependent" and found.reason.endswith(hint)
+        assert "--param b" not in found.reason and "decides" not in found.reason
+
+
+def test_data_whose_index_is_unknown_is_not_asked_for_again():
+    body = "ld.global.u32 %r7, [%rd1]; and.b32 %r7, %r7, 60; cvt.u64.u32 %rd1, %r7; add.u64 %rd2, %rd2, %rd1; " + BY_B
+    launch = ptxaudit.Launch("k", block=64, grid=2, params=[None, DATA, None])
+    (found,) = ptxaudit.audit(TWO.format(body=body), launches=[launch]).sites
+    assert found.status == "data-dependent" and found.reason.endswith("; specify the data (--param a=@FILE)")
+
+
 @pytest.mark.parametrize(
     "body,names",
     [

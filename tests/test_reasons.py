@@ -143,6 +143,8 @@ def example(kind: Kind) -> Reason:
         Kind.LANES: inner,
         Kind.LANES_COST_ALIKE: inner,
         Kind.DATA_CAN_BE_SPECIFIED: (("a", "b"),),
+        Kind.STORES_MAY_REACH: (("parameter 1", "keys"), ("0", "out")),
+        Kind.DATA_MAY_CHANGE: (("parameter 1", "keys"),),
         Kind.DATA_DECIDES: (("a", "b", "parameter 2", "parameter 3, byte 8"),),
         Kind.DATA_AT_ADDRESSES: (("a", "parameter 3, byte 16"), ("0x7f0000000000", "0x7f0000001000")),
         Kind.ASKED: (("n", "the grid"), ("--param n", "--grid")),

@@ -29,14 +29,33 @@ from ptxaudit.ir import graph
 from ptxaudit.ir.link import link
 
 RANDOM = 24  # kernels of tests/twin/tables.py; bench/fuzz.py runs the other generator
-MACHINE_CODE = 16
+MACHINE_CODE = 32
 KNOWN = {
     "a permutation": "st.shared.u32 [%r5], %r7;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];",
     "a barrier that counts all threads": (
         "st.shared.u32 [%r5], %r7;\nbarrier.sync.aligned 3, 64;\nld.shared.u32 %r20, [%r12];"
     ),
     "a barrier that reduces": "st.shared.u32 [%r5], %r7;\nbar.red.popc.u32 %r30, 0, %p1;\nld.shared.u32 %r20, [%r12];",
+    "a barrier under a predicate": (
+        "st.shared.u32 [%r5], %r7;\n@%p1 bar.sync 0, 64;\n@!%p1 bar.sync 0, 64;\nld.shared.u32 %r20, [%r12];"
+    ),
+    "a barrier whose count is in a register": (
+        "mov.u32 %r30, %ntid.x;\nst.shared.u32 [%r5], %r7;\nbar.sync 2, %r30;\nld.shared.u32 %r20, [%r12];"
+    ),
+    "a barrier whose number is in a register": (
+        "mov.u32 %r30, %ntid.x;\nmov.u32 %r31, 2;\nst.shared.u32 [%r5], %r7;\nbarrier.sync %r31, %r30;\n"
+        "ld.shared.u32 %r20, [%r12];"
+    ),
     "the same thread": "st.shared.u32 [%r5], %r7;\nld.shared.u32 %r20, [%r5];",
+    "a quarter of the warp behind its barrier": (
+        "st.shared.u32 [%r5], %r7;\nand.b32 %r30, %r1, 24;\nmov.b32 %r31, 0xff;\nshl.b32 %r31, %r31, %r30;\nbar.warp.sync %r31;\n"
+        "ld.shared.u32 %r20, [%r10];"
+    ),
+    "a quarter that is overwritten behind two barriers": (
+        "and.b32 %r30, %r1, 24;\nmov.b32 %r31, 0xff;\nshl.b32 %r31, %r31, %r30;\nst.shared.u32 [%r5], %r13;\nbar.warp.sync %r31;\n"
+        "ld.shared.u32 %r20, [%r10];\nbar.warp.sync %r31;\nst.shared.u32 [%r10], %r7;\nbar.warp.sync %r31;\n"
+        "ld.shared.u32 %r32, [%r5];\nadd.u32 %r20, %r20, %r32;"
+    ),
     "the same warp behind its barrier": "st.shared.u32 [%r5], %r7;\nbar.warp.sync -1;\nld.shared.u32 %r20, [%r10];",
     "a parameter": "mul.lo.u32 %r7, %r1, %r4;\nst.shared.u32 [%r5], %r7;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];",
     "a table that is read by another width": (
@@ -105,12 +124,21 @@ OPEN = {
         "st.shared.u32 [%r5], %r7;\nbar.warp.sync 0xffff;\nld.shared.u32 %r20, [%r10];",
         "writes between the same barriers",
     ),
-    "a barrier of one warp": (
-        "st.shared.u32 [%r5], %r7;\nbar.sync 1, 32;\nld.shared.u32 %r20, [%r12];",
+    "a barrier of pairs that do not read from each other": (
+        "mov.b32 %r31, 3;\nand.b32 %r30, %r1, 30;\nshl.b32 %r31, %r31, %r30;\nst.shared.u32 [%r5], %r7;\n"
+        "bar.warp.sync %r31;\nxor.b32 %r32, %r1, 2;\nmad.lo.u32 %r33, %r32, 4, %r2;\nld.shared.u32 %r20, [%r33];",
         "writes between the same barriers",
     ),
-    "a barrier under a predicate": (
-        "st.shared.u32 [%r5], %r7;\n@%p1 bar.sync 0, 64;\n@!%p1 bar.sync 0, 64;\nld.shared.u32 %r20, [%r12];",
+    "a barrier whose count is in a register, of one warp": (
+        "mov.u32 %r30, %ntid.x;\nshr.u32 %r30, %r30, 1;\nst.shared.u32 [%r5], %r7;\nbar.sync 2, %r30;\nld.shared.u32 %r20, [%r12];",
+        "writes between the same barriers",
+    ),
+    "a barrier whose number is unknown": (
+        "ld.global.u32 %r30, [%rd1];\nst.shared.u32 [%r5], %r7;\nbar.sync %r30;\nld.shared.u32 %r20, [%r12];",
+        "writes between the same barriers",
+    ),
+    "a barrier of one warp": (
+        "st.shared.u32 [%r5], %r7;\nbar.sync 1, 32;\nld.shared.u32 %r20, [%r12];",
         "writes between the same barriers",
     ),
     "a barrier that some only arrive at": (

@@ -6,6 +6,7 @@
     python -m bench.adversary.by_hand build/by_hand               a plan of the kernels that are written by hand
     python -m bench.adversary compare build/adversary results     the claims under every telling against the counters
     python -m bench.adversary agree 0:500                         without a GPU: claims that contradict each other
+    python -m bench.adversary agree --plan build/by_hand          the same for a plan
     python -m bench.adversary keep build/adversary results -o tests/data/adversary_sm90 k17.nvcc-O0.cubin …
     python -m bench.adversary reduce build/adversary results 17 nvcc-O0 3 0x1d20   a smaller kernel with that claim
 

@@ -50,7 +50,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--quiet", action="store_true", help="tables only")
     command.add_argument("-j", "--jobs", type=int, default=2)
     command = commands.add_parser("agree", help="hold claims against each other, with no GPU")
-    command.add_argument("seeds", type=_seeds)
+    command.add_argument("seeds", type=_seeds, nargs="?", default=[], help="as 0:94; of a plan: only these")
+    command.add_argument("--plan", type=Path, metavar="FOLDER", help="the launches of this plan, already compiled")
     command.add_argument("--builds", type=int, default=2, help="of a seed, by turns")
     command.add_argument("--build", action="append", choices=builds.EVERY, default=[], help="these builds instead")
     command.add_argument("-j", "--jobs", type=int, default=2)
@@ -108,7 +109,12 @@ def _agree(chosen: argparse.Namespace) -> int:
     from bench.adversary import agree
 
     clashes = sites = 0
-    for found, count in agree.run(chosen.seeds, chosen.builds, chosen.jobs, chosen.build):
+    checked = (
+        agree.run_plan(chosen.plan, chosen.jobs, chosen.seeds, chosen.build)
+        if chosen.plan
+        else agree.run(chosen.seeds, chosen.builds, chosen.jobs, chosen.build)
+    )
+    for found, count in checked:
         sites += count
         clashes += len(found)
         for clash in found:

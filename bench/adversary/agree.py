@@ -1,11 +1,12 @@
 """Compares claims with each other, without a GPU: an answer must not depend on the amount specified or on the ISA.
 
-    python -m bench.adversary agree 0:500
+    python -m bench.adversary agree 0:500              generated kernels
+    python -m bench.adversary agree --plan FOLDER      the launches of a plan, as `plan` or `by_hand` makes them
 
 If two claims contradict each other, one is wrong, whatever the hardware does:
 
     tellings   an exact figure lies in every range that is found with less specified, and equals every other exact
-               figure
+               figure, in shared, global and local memory
     lanes      a PTX site and its machine instruction have the same number of active lanes in total, wherever lanes
                reconverge
     addresses  … and, with the same number of requests, the same distances between the addresses of each request
@@ -13,11 +14,15 @@ If two claims contradict each other, one is wrong, whatever the hardware does:
 
 from __future__ import annotations
 
+import struct
+import tarfile
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,13 +42,15 @@ from ptxaudit.hardware import machines
 from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.link import link
+from ptxaudit.pipeline.memory_sites import memories, with_sites
 from ptxaudit.report.assemble import SourceLines, kernel_entry
 from ptxaudit.report.code_facts import code_facts
+from ptxaudit.report.model import Kernel
 from ptxaudit.report.pairing import BY_MAP, pair, ptx_map, side
 
 BUDGET = 20.0
 FIRST_BUFFER, BUFFER_STEP = 0x7F0000000000, 1 << 16  # where buffers are assumed to be, as in the harness
-TELLINGS = ("told", "placed", "bytes", "shape", "block")
+TELLINGS = ("told", "placed", "bytes", "shape", "block", "nothing")
 
 
 @dataclass(frozen=True)
@@ -61,12 +68,17 @@ class Clash:
 
 @dataclass(frozen=True)
 class Audited:
-    """One kernel under one telling: the engine's results by place, and the report's entry."""
+    """One kernel under one telling: the report's entry, and the engine's results.
+
+    sites: by instruction of the function, as several may have one place: accesses on one line of PTX, and the copies
+    of a routine. by_id: the same by the id of the report's site.
+    """
 
     function: ir.Function
     flow: graph.Graph
-    entry: Any
+    entry: Kernel
     sites: Mapping[int, SiteResult]
+    by_id: Mapping[int, SiteResult]
 
 
 def check(seed: int, build: str, tellings: Sequence[str] = TELLINGS) -> tuple[list[Clash], int]:
@@ -76,12 +88,21 @@ def check(seed: int, build: str, tellings: Sequence[str] = TELLINGS) -> tuple[li
         built = builds.compile_build(made, build)
     except builds.NotBuilt as error:
         return [Clash(f"seed {seed} {build}", "not compiled", str(error)[:300], "")], 0
-    cubin = read_cubin(built.cubin, f"{made.name}.{build}")
+    launches = list(plan.entries(made, build, len(made.shapes)))
+    return among(built.cubin, built.ptx, launches, tellings)
+
+
+def among(
+    data: bytes, ptx_text: str, launches: Sequence[dict[str, Any]], tellings: Sequence[str] = TELLINGS
+) -> tuple[list[Clash], int]:
+    """`check` of a cubin and its PTX ("": none), for launches as in a plan, of one kernel."""
+    name, build, features = (launches[0][key] for key in ("kernel", "build", "features"))
+    cubin = read_cubin(data, f"{name}.{build}")
     module = lift_module(cubin, disassemble([cubin])[0])
-    ptx = lift_ptx(parse_module(built.ptx, made.name)) if built.ptx else None
+    ptx = lift_ptx(parse_module(ptx_text, name)) if ptx_text else None
     out: list[Clash] = []
     count = 0
-    for number, launch in enumerate(plan.entries(made, build, len(made.shapes))):
+    for number, launch in enumerate(launches):
         launch["addresses"] = {
             p["name"]: FIRST_BUFFER + BUFFER_STEP * list(launch["buffers"]).index(p["value"])
             for p in launch["parameters"]
@@ -89,17 +110,18 @@ def check(seed: int, build: str, tellings: Sequence[str] = TELLINGS) -> tuple[li
         }
         launch["param_bytes"] = _bytes(launch)
         where = (
-            f"seed {seed} {build} launch {number} {' '.join(made.features)}, grid {launch['grid']} block "
+            f"seed {launch['seed']} {build} launch {number} {' '.join(features)}, grid {launch['grid']} block "
             f"{launch['block']}"
         )
         try:
-            under = {how: audited(module, made.name, launch, how) for how in tellings}
+            kernel = module.functions[name]
+            under = {
+                how: audited(module, name, launch, how) for how in tellings if telling.applies(how, launch, kernel)
+            }
             out += among_tellings(where, under)
             count += len(under[tellings[0]].sites)
             if ptx is not None:
-                out += between_sets(
-                    where, audited(ptx, made.name, launch, tellings[0]), under[tellings[0]], ptx_map(cubin)
-                )
+                out += between_sets(where, audited(ptx, name, launch, tellings[0]), under[tellings[0]], ptx_map(cubin))
         except Exception:
             out.append(Clash(where, "the engine failed", traceback.format_exc(limit=-3), ""))
     return out, count
@@ -117,14 +139,19 @@ def _bytes(launch: Mapping[str, Any]) -> str:
             else 0
         )
         number = {"buffer": base, "low": base & 0xFFFFFFFF, "high": base >> 32}.get(p["kind"], value)
-        data += bytes.fromhex(number) if p["kind"] == "bytes" else (number % (1 << 8 * size)).to_bytes(size, "little")
+        if p["kind"] == "bytes":
+            data += bytes.fromhex(number)
+        elif isinstance(number, float):
+            data += struct.pack("<f" if size == 4 else "<d", number)
+        else:
+            data += (number % (1 << 8 * size)).to_bytes(size, "little")
     return bytes(data).hex()
 
 
 def audited(module: ir.Module, name: str, launch: Mapping[str, Any], how: str) -> Audited:
     kernel = module.functions[name]
     told = telling.TELLINGS[how](launch, kernel)
-    function = link(module, kernel)
+    function = with_sites(link(module, kernel), memories("all"))
     flow = graph.build(function)
     machine = machines.get("sm_90")
     result = engine.evaluate(function, flow, launch=told, machine=machine, account=Account.for_budget(BUDGET))
@@ -137,7 +164,9 @@ def audited(module: ir.Module, name: str, launch: Mapping[str, Any], how: str) -
         lines=SourceLines(),
         facts=code_facts(module, function, {}),
     )
-    return Audited(function, flow, entry, {function.instructions[site.index].place: site for site in result.sites})
+    shared = [site for site in result.sites if function.site(site.index).of == "shared"]
+    by_id = {listed.id: site for listed, site in zip(entry.sites, shared, strict=True)}
+    return Audited(function, flow, entry, {site.index: site for site in result.sites}, by_id)
 
 
 # --- the same code, with more and with less specified -------------------------------------------
@@ -147,14 +176,15 @@ def among_tellings(where: str, under: Mapping[str, Audited]) -> Iterator[Clash]:
     names = list(under)
     for at, first in enumerate(names):
         for second in names[at + 1 :]:
-            for place, one in under[first].sites.items():
-                other = under[second].sites.get(place)
-                text = next(i.text for i in under[first].function.instructions if i.place == place)
+            for index, one in under[first].sites.items():
+                other = under[second].sites.get(index)
+                function = under[first].function
+                instruction, of = function.instructions[index], function.site(index).of
                 why = excluded(one, other) or excluded(other, one) if other is not None else "it is not listed"
                 if why:
                     yield Clash(
                         where,
-                        f"+{place:#x} {text}: {why}",
+                        f"+{instruction.place:#x} {instruction.text} ({of}): {why}",
                         f"{first}: {words(one)}",
                         f"{second}: {words(other) if other else 'no site'}",
                     )
@@ -204,7 +234,7 @@ def words(site: SiteResult) -> str:
         f"a request {site.per_request}",
         *(f"[{c.when}: {c.low}..{c.high}]" for c in site.conditions[:4]),
         site.formula[:100],
-        site.reason[:160],
+        str(site.reason or "")[:160],
     ]
     return ", ".join(part for part in parts if part)
 
@@ -225,7 +255,7 @@ def between_sets(where: str, ptx: Audited, sass: Audited, known: Any) -> Iterato
         here, there = ours[one.ptx[0]], theirs[one.sass[0]]
         if (here.width, here.access) != (there.width, there.access):
             continue
-        first, second = ptx.sites[here.ptx_line or 0], sass.sites[there.offset or 0]
+        first, second = ptx.by_id[here.id], sass.by_id[there.id]
         a, b = traffic(first), traffic(second)
         if a is None or b is None or a == b:
             continue
@@ -269,3 +299,33 @@ def run(seeds: Iterable[int], count: int, jobs: int, only: Sequence[str] = ()) -
 
 def _one(work: tuple[int, str]) -> tuple[list[Clash], int]:
     return check(*work)
+
+
+def run_plan(
+    folder: Path, jobs: int, seeds: Iterable[int] = (), only: Sequence[str] = ()
+) -> Iterator[tuple[list[Clash], int]]:
+    """Checks the cubins of a plan, or those of these seeds and builds."""
+    wanted = set(seeds)
+    launches: dict[str, list[dict[str, Any]]] = {}
+    for entry in plan.read(folder):
+        if (not wanted or entry["seed"] in wanted) and (not only or entry["build"] in only):
+            launches.setdefault(entry["cubin"], []).append(entry)
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(partial(_planned, folder), launches, launches.values(), chunksize=2)
+
+
+def _planned(folder: Path, cubin: str, launches: Sequence[dict[str, Any]]) -> tuple[list[Clash], int]:
+    data, text = (_member(folder / plan.CUBINS, cubin), _member(folder / plan.PTX, cubin.replace(".cubin", ".ptx")))
+    return among(data, text.decode(), launches)
+
+
+def _member(archive: Path, name: str) -> bytes:
+    """The contents of a file in an archive; nothing if there is none."""
+    if not archive.exists():
+        return b""
+    with tarfile.open(archive) as files:
+        try:
+            found = files.extractfile(name)
+        except KeyError:
+            found = None
+        return found.read() if found else b""

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value", bound="Record")
 
-# Controls, line terminators other than \n, bidirectional overrides, surrogates.
+# Controls, line terminators other than \n, bidirectional overrides, surrogates. (Compiled when they are first needed.)
 _NO_TEXT = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff"
-_IN_LINE = re.compile(f"[{_NO_TEXT}\\n]")
-_IN_LINES = re.compile(f"[{_NO_TEXT}]")
+_IN_LINE = f"[{_NO_TEXT}\\n]"
+_IN_LINES = f"[{_NO_TEXT}]"
 # GitHub treats a line as a command if it begins with ::, also after blanks, or has ##[…] anywhere; Azure has ##vso[…].
 _COMMAND = re.compile(r"^(\s*):(?=:)|#(?=#(?:vso)?\[)", re.MULTILINE)
 _SIGNS = ("\n::", " ::", "\t::", "##")  # every command contains one of these
@@ -54,8 +54,8 @@ def is_printable(text: str) -> bool:
     return text.replace("\t", "").isprintable()
 
 
-def _changed(what: re.Pattern[str], text: str) -> str:
-    return what.sub(_shown, text) if what.search(text) else text
+def _changed(what: str, text: str) -> str:
+    return re.sub(what, _shown, text) if re.search(what, text) else text
 
 
 def _shown(found: re.Match[str]) -> str:

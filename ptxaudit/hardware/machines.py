@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from math import gcd
+
+from msgspec.structs import replace
 
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.words import listing
@@ -616,6 +619,23 @@ def _generic_by_name(name: str) -> Machine:
             f"machine {name!r}: a word of {word} bytes", f"a word has {', '.join(map(str, _WIDTHS))} bytes"
         )
     return generic(banks, word, threads, broadcast)
+
+
+@lru_cache(maxsize=256)
+def of_warps(machine: Machine) -> Machine:
+    """The machine as it serves the warps of CUDA code, if no request of it is of two warps, or of two groups of the
+    threads that it schedules together. Raises InputError if one is.
+    """
+    if machine.lanes == WARP:
+        return machine
+    apart = gcd(machine.lanes, WARP)
+    if apart < min(machine.lanes, WARP) or any(apart % rule.count.lanes for rule in machine.rules):
+        raise InputError(
+            f"machine {machine.name!r}: warps of {WARP} threads are not whole requests of it",
+            f"for an audit, give threads that divide {WARP} or are a multiple of it, and banks that divide threads or"
+            " are more; `ptxaudit score` takes any",
+        )
+    return replace(machine, lanes=WARP)
 
 
 # --- by name --------------------------------------------------------------------------------

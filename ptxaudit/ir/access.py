@@ -55,8 +55,11 @@ class Access(Record, eq=False):
 
     @property
     def align(self) -> int:
-        """Bytes: addresses are multiples of it, or the hardware faults."""
-        return self.width or 1
+        """Bytes: addresses are multiples of it, or the hardware faults.
+
+        1 for the source of a copy that fills up with zeros: the low bits of its address are their number.
+        """
+        return 1 if self.zero_fill and self.space == "global" else self.width or 1
 
     @property
     def rewrite(self) -> str:

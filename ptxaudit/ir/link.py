@@ -23,7 +23,7 @@ from ptxaudit.ir.aborts import without_aborts
 from ptxaudit.ir.blocks import inside
 from ptxaudit.ir.dataflow.digraph import Digraph, components
 from ptxaudit.ir.dispatch import of_machine_code, with_choices
-from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Module, Op, Operand, Reg, Site
+from ptxaudit.ir.nodes import Control, Function, Guard, Instruction, Meeting, Module, Op, Operand, Reg, Site
 from ptxaudit.ir.targets import entered
 from ptxaudit.ir.transfers import is_unresolved
 
@@ -357,7 +357,13 @@ class _Copy:
             guard=self.guard(control.guard),
             barrier=self.operand(control.barrier),
             selector=self.operand(control.selector),
+            meeting=self.meeting(control.meeting),
         )
+
+    def meeting(self, meeting: Meeting | None) -> Meeting | None:
+        if meeting is None or not self.prefix:
+            return meeting
+        return replace(meeting, number_in=self.operand(meeting.number_in), threads_in=self.operand(meeting.threads_in))
 
     def site(self, site: Site | None) -> Site | None:
         if site is None or not self.prefix:

@@ -206,13 +206,15 @@ ControlKind = Literal[
 
 
 class Meeting(Record):
-    """A barrier of the block: its number (None = unknown), the number of threads that take part (0 = all of the block,
-    None = unknown), and whether those that arrive wait for the others.
+    """A barrier of the block: its number, the number of threads that take part (0 = all of the block), both None if
+    they are in a register (which may be unknown), and whether those that arrive wait for the others.
     """
 
     number: int | None
     threads: int | None = 0
     waits: bool = True
+    number_in: Operand | None = None
+    threads_in: Operand | None = None
 
 
 class Control(Record):

@@ -155,6 +155,8 @@ def control_reads(instruction: Instruction) -> list[Reg]:
     regs = [control.guard.reg] if control.guard else []
     if isinstance(control.selector, Reg) and control.kind in ("switch", "warpsync", "part"):
         regs.append(control.selector)
+    if control.meeting is not None:
+        regs += [r for r in (control.meeting.number_in, control.meeting.threads_in) if isinstance(r, Reg)]
     return regs
 
 

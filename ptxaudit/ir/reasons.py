@@ -85,6 +85,22 @@ def _data_decides(reason: Reason, words: Words) -> str:
     return f"the data of {listing(list(pointers[:MOST_NAMED]))}{more} decides it"
 
 
+def _stores_may_reach(reason: Reason, words: Words) -> str:
+    specified, pointers = reason.given
+    called = [f"parameter {name}" if name.isdecimal() else name for name in pointers[:MOST_NAMED]]
+    what = "what it points to" if len(pointers) == 1 else "what they point to"
+    options = ", ".join(f"--param {name}=@FILE" for name in pointers[:MOST_NAMED])
+    return (
+        f"the kernel stores through {listing(called)}, which may point into the specified data of"
+        f" {listing(list(specified[:MOST_NAMED]))}: specify {what}, too ({options})"
+    )
+
+
+def _data_may_change(reason: Reason, words: Words) -> str:
+    (pointers,) = reason.given
+    return f"the kernel may change the specified data of {listing(list(pointers[:MOST_NAMED]))}"
+
+
 def _addressed_hint(reason: Reason, words: Words) -> str:
     pointers, addresses = reason.given
     what = [f"{name} ({address})" for name, address in zip(pointers, addresses)]
@@ -332,6 +348,8 @@ class Kind(Enum):
     ADDRESSES_COST_ALIKE = Row("every request with an active lane costs the same, regardless of its addresses")
     ASKED = Row(_asked, names=("names", "options"))
     DATA_CAN_BE_SPECIFIED = Row(_hint, names=("pointers",))
+    STORES_MAY_REACH = Row(_stores_may_reach, names=("specified", "pointers"))
+    DATA_MAY_CHANGE = Row(_data_may_change, names=("pointers",))
     DATA_DECIDES = Row(_data_decides, names=("pointers",))  # and cannot be specified
     DRAWN = Row(
         "it depends on the value that a block takes from an atomic counter: specify where the counter starts (--param"

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 def check_machine(options: Options) -> None:
-    """Checks that the requested machine or architecture is known. Raises InputError."""
+    """Checks that the requested machine or architecture is known, and serves warps. Raises InputError."""
     try:
-        machines.get(options.machine or options.arch or DEFAULT_ARCH)
+        machines.of_warps(machines.get(options.machine or options.arch or DEFAULT_ARCH))
     except machines.NoSuchMachine:
         if options.machine:
             raise

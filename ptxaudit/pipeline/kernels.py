@@ -234,7 +234,7 @@ def _aligned(function: ir.Function, assume: dict[str, int], positions: dict[str,
 def machine_for(function: ir.Function, options: Options) -> Machine:
     """The requested machine; otherwise that of --arch for PTX, and that of its architecture for machine code."""
     arch = None if function.final else options.arch
-    return machines.get(options.machine or arch or function.arch)
+    return machines.of_warps(machines.get(options.machine or arch or function.arch))
 
 
 def _chosen(

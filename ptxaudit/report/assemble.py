@@ -148,7 +148,7 @@ def site_entry(
     spilled = facts is not None and facts.kinds.get(function.origin_of(result.index)[1])
     return Site(
         **access_entry(function, result, ids.of(instruction, access), access, width, lines),
-        cause=cause_of(machine, site.access, result),
+        cause=_at_worst(result, cause_of(machine, site.access, result)),
         kind="spill" if spilled else None,
         wavefronts=result.wavefronts,
         ideal=result.ideal,
@@ -297,7 +297,7 @@ def memory_entry(
     access, width = access_of(site)
     return MemorySite(
         **access_entry(function, result, ids.of(instruction, f"{site.of}.{access}"), access, width, lines),
-        cause=memory_cause(result, site.of, width),
+        cause=_at_worst(result, memory_cause(result, site.of, width)),
         patterns=tuple(pattern_entry(one, result.requests is not None) for one in result.patterns) if patterns else (),
         distinct=max(result.distinct, len(result.patterns)) if patterns else None,
         space=site.of,
@@ -328,6 +328,12 @@ def why_entry(reason: Reason, function: ir.Function) -> Why:
         parts=tuple(why_entry(part, function) for part in reason.given if isinstance(part, Reason)),
         cause=why_entry(reason.cause, function) if reason.cause else None,
     )
+
+
+def _at_worst(result: SiteResult, cause: str) -> str:
+    """The cause of the costliest request, which an unspecified number that multiplies the lane may or may not make."""
+    by_number = result.requests is None and result.reason is not None and result.reason.of_kind(Kind.DEPENDS)
+    return f"in the costliest case, {cause}" if cause and by_number else cause
 
 
 def consecutive(common: Common | None, width: int | None) -> bool | None:

@@ -41,7 +41,7 @@ UNSIGNED_NAMES = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
 class NoMeaning(Exception):
-    """The twin does not know the opcode; its results are junk."""
+    """The twin does not know the opcode: its results are guesses (`instructions.Instructions._guess`)."""
 
 
 @cache
@@ -59,7 +59,7 @@ def meaning(opcode: str):
     rounding = next((w for w in words if w in ("rn", "rz", "rm", "rp")), "rn")
     ftz = "ftz" in words
     if base == "cvt":
-        return _convert(types, words)
+        return _packed(mods) if "pack" in words else _convert(types, words)
     if base in ("setp", "set"):
         return _compare(base, types, words)
     if kind == "f" and base in ("add", "sub", "mul", "fma", "mad", "div", "rcp", "sqrt", "neg", "abs", "min", "max"):
@@ -68,7 +68,14 @@ def meaning(opcode: str):
         name = "fma" if base == "mad" else base
         count = {"fma": 3, "rcp": 1, "sqrt": 1, "neg": 1, "abs": 1}.get(name, 2)
         return (n,) * count, lambda *a: floats.compute(name, n, a, rounding, ftz)
-    if "sat" in words:
+    if t in ("u16x2", "s16x2"):
+        return _by_halves(opcode, base, t, words)
+    if "relu" in words:
+        if base not in ("min", "max") or t != "s32":
+            raise NoMeaning(opcode)
+        of = min if base == "min" else max
+        return (n, n), lambda a, b: max(of(s(a), s(b)), 0)
+    if "sat" in words and base not in ("vadd", "vsub", "vshl", "vshr"):
         if base in ("add", "sub") and t == "s32":
             sign = 1 if base == "add" else -1
             return (n, n), lambda a, b: max(min(s(a) + sign * s(b), (1 << 31) - 1), -(1 << 31)) & m
@@ -216,7 +223,61 @@ def meaning(opcode: str):
                 return out & mask(32)
 
             return (32, 32, 32), dot
+        case "dp2a":
+            kinds, first = [x[0] for x in types], 2 if "hi" in words else 0
+
+            def dot_of_halves(a, b, c):
+                out = c
+                for i in range(2):
+                    x, y = a >> 16 * i & 0xFFFF, b >> 8 * (first + i) & 255
+                    out += (signed(x, 16) if kinds[0] == "s" else x) * (signed(y, 8) if kinds[1] == "s" else y)
+                return out & mask(32)
+
+            return (32, 32, 32), dot_of_halves
+        case "vadd" | "vsub" | "vshl" | "vshr" | "vabsdiff4":
+            return _video(opcode, base, types, words)
     raise NoMeaning(opcode)
+
+
+def _by_halves(opcode: str, base: str, t: str, words: list[str]):
+    """add, min and max of the two 16-bit integers in a word. .relu: at least 0."""
+    if base not in ("add", "min", "max") or set(words) - {"relu"} or "relu" in words and (base == "add" or t[0] == "u"):
+        raise NoMeaning(opcode)
+    s = (lambda x: signed(x, 16)) if t[0] == "s" else (lambda x: x)
+    join = {"add": lambda x, y: x + y, "min": min, "max": max}[base]
+
+    def both(a, b):
+        out = [join(s(a >> at & 0xFFFF), s(b >> at & 0xFFFF)) for at in (0, 16)]
+        low, high = (max(x, 0) if "relu" in words else x for x in out)
+        return low & 0xFFFF | (high & 0xFFFF) << 16
+
+    return (32, 32), both
+
+
+def _video(opcode: str, base: str, types: list[str], words: list[str]):
+    """Scalar video instructions of whole words, alone or followed by an addition, without saturation.
+
+    Their intermediate results have 33 or 34 bits, of which the low 32 remain.
+    """
+    adds = "add" in words
+    if len(types) != 3 or set(words) - {"add", "clamp", "wrap"}:
+        raise NoMeaning(opcode)
+    of_a, of_b = (x[0] for x in types[1:])
+    number = lambda x, kind: signed(x, 32) if kind == "s" else x
+
+    def first(a, b):
+        if base in ("vshl", "vshr"):
+            by = b & 31 if "wrap" in words else min(b, 32)
+            return a << by if base == "vshl" else number(a, of_a) >> by
+        if base == "vabsdiff4":
+            return sum(abs((a >> at & 255) - (b >> at & 255)) for at in range(0, 32, 8))
+        return number(a, of_a) + (number(b, of_b) if base == "vadd" else -number(b, of_b))
+
+    if base == "vabsdiff4" and (types != ["u32"] * 3 or not adds):
+        raise NoMeaning(opcode)
+    if adds:
+        return (32, 32, 32), lambda a, b, c: (first(a, b) + c) & mask(32)
+    return (32, 32), lambda a, b: first(a, b) & mask(32)
 
 
 def _nth_set(a: int, base: int, offset: int) -> int:
@@ -296,6 +357,17 @@ def _compare(base, types, words):
     return widths, lambda *a: one if both(*a)[0] else 0
 
 
+def _packed(mods: list[str]):
+    """cvt.pack.sat.u8.s32.b32: the second source lowest, the first above it, then the low bits of the third."""
+    to, kind = mods[2], mods[2][0]
+    n = int(to[1:])
+    low, high = (-(1 << (n - 1)), (1 << (n - 1)) - 1) if kind == "s" else (0, mask(n))
+    part = lambda x: min(max(signed(x, 32), low), high) & mask(n)
+    if len(mods) > 4:
+        return (32, 32, 32), lambda a, b, c: (c << 2 * n | part(a) << n | part(b)) & mask(32)
+    return (32, 32), lambda a, b: part(a) << n | part(b)
+
+
 def _convert(types, words):
     if len(types) != 2 or set(words) - {"rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "ftz", "sat"}:
         raise NoMeaning("cvt")
@@ -323,6 +395,8 @@ def _convert(types, words):
 
         return (k,), between
     if to[0] == "f":
+        if sat:
+            raise NoMeaning("cvt")
         return (k,), lambda a: floats.rounded(floats.Fraction(signed(a, k) if of[0] == "s" else a), n, mode or "rn")
     if of[0] == "f":
         return (k,), lambda a: floats.to_integer(a, k, n, to[0] == "s", mode, ftz)

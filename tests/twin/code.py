@@ -26,6 +26,8 @@ WIDTH = {
     "f32": 32,
     "f16x2": 32,
     "bf16x2": 32,
+    "u16x2": 32,
+    "s16x2": 32,
     "b64": 64,
     "u64": 64,
     "s64": 64,
@@ -108,6 +110,7 @@ class Variable:
     size: int
     align: int
     data: bytes | None
+    names: list[tuple[int, int, str, int]] = field(default_factory=list)  # offset, bytes, name, what is added to it
 
 
 @dataclass
@@ -178,8 +181,9 @@ def _element(variable: s.Variable) -> tuple[int, int, int]:
     return bits, vector, variable.align or max(1, bits // 8 * vector)
 
 
-def _initial(value, bits: int, count: int) -> bytes:
-    out = b""
+def _initial(value, bits: int, count: int) -> tuple[bytes, list[tuple[int, int, str, int]]]:
+    """(data, names): zeros where the address of a name plus a number is wanted."""
+    out, names = b"", []
 
     def put(v):
         nonlocal out
@@ -187,10 +191,28 @@ def _initial(value, bits: int, count: int) -> bytes:
             for item in v.items:
                 put(item)
             return
-        out += (fold(v) & ((1 << bits) - 1)).to_bytes(bits // 8, "little")
+        try:
+            number = fold(v)
+        except ValueError:
+            names.append((len(out), bits // 8, *_address(v)))
+            number = 0
+        out += (number & ((1 << bits) - 1)).to_bytes(bits // 8, "little")
 
     put(value)
-    return out.ljust(count * bits // 8, b"\0")
+    return out.ljust(count * bits // 8, b"\0"), names
+
+
+def _address(x) -> tuple[str, int]:
+    """(name, number) of `name`, `generic(name)` and these plus a number. Raises ValueError."""
+    match x:
+        case s.Name(text=name):
+            return name, 0
+        case s.Apply(function="generic", argument=a) | s.Group(items=(a,)):
+            return _address(a)
+        case s.Binary(operator="+" | "-" as sign, left=a, right=b):
+            name, number = _address(a)
+            return name, number + (fold(b) if sign == "+" else -fold(b))
+    raise ValueError(f"not an address: {x}")
 
 
 def declared(variable: s.Variable) -> list[Variable]:
@@ -202,15 +224,15 @@ def declared(variable: s.Variable) -> list[Variable]:
             count *= 0 if n is None else fold(n)
         if d.initial is not None and None in d.dimensions:
             count = len(d.initial.items)
-        data = None
+        data, names = None, []
         if d.initial is not None:
             try:
-                data = _initial(d.initial, bits, count)
+                data, names = _initial(d.initial, bits, count)
             except ValueError:
                 data = None
         elif variable.space in ("global", "const"):
             data = bytes(count * bits // 8)
-        out.append(Variable(variable.space, d.name, count * bits // 8, align, data))
+        out.append(Variable(variable.space, d.name, count * bits // 8, align, data, names))
     return out
 
 
@@ -237,6 +259,9 @@ class Flattener:
     def body(self, block: s.Block, scope: Scope) -> None:
         self.marks += 1
         mark = self.marks
+        for statement in block.statements:  # labels belong to their block, and may follow their use
+            if isinstance(statement, s.Label | s.Table):
+                scope.names[statement.name] = Symbol(f"{statement.name}@{mark}" if mark > 1 else statement.name)
         for statement in block.statements:
             match statement:
                 case s.Variable(space="reg"):
@@ -261,9 +286,11 @@ class Flattener:
                             if d.name == name.split("@")[0]:
                                 scope.names[d.name] = Place(v.space, name)
                 case s.Table(name=name, targets=targets):
-                    self.code.tables[name] = targets
+                    self.code.tables[scope.find(name).name] = tuple(
+                        self.operand(s.Name(t), scope).name for t in targets
+                    )
                 case s.Label(name=name):
-                    self.code.labels[name] = len(self.code.steps)
+                    self.code.labels[scope.find(name).name] = len(self.code.steps)
                 case s.Block():
                     self.body(statement, Scope(scope))
                 case s.Instruction():

@@ -8,6 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from ptxaudit.engine import evaluate as engine
 from ptxaudit.engine.answer.result import Status
@@ -20,11 +21,13 @@ from ptxaudit.ir import graph
 from ptxaudit.ir.link import link
 
 from . import count
-from .code import Imm, flatten
+from .code import Imm, Mem, flatten
 from .generate import BLOCKS
 from .memory import junk
+from .needed import names
 from .run import Machine
 
+GUESSES = (1, 2, 3)
 MACHINE = machines.get("sm_90")
 
 
@@ -41,6 +44,7 @@ class Seen:
     ideal: int = 0
     each: set = field(default_factory=set)  # (low, high) of single requests
     uncounted: bool = False
+    trace: int = 0  # a hash of all addresses, in order
 
 
 def lifted(text: str, kernel: str | None = None):
@@ -80,6 +84,7 @@ def watch(
 
     def note(request):
         s = seen[request.line]
+        s.trace = hash((s.trace, request.lanes, *request.addresses.items()))
         if request.elsewhere:
             s.elsewhere += 1
             s.elsewhere_active += bool(request.lanes)
@@ -120,6 +125,24 @@ def watch(
     machine.record = note
     machine.run()
     return seen, machine
+
+
+def computed_from(codes, opcodes: set[str]) -> set[int]:
+    """The lines of steps with an address that is computed, in registers, from the results of these opcodes."""
+    lines: set[int] = set()
+    for code in codes if opcodes else ():
+        tainted: set[str] = set()
+        before = -1
+        while len(tainted) > before:
+            before = len(tainted)
+            for step in code.steps:
+                if not step.operands or isinstance(step.operands[0], Mem):
+                    continue
+                target, *sources = map(names, step.operands)
+                if step.opcode in opcodes or any(tainted & source for source in sources):
+                    tainted |= target
+        lines |= {s.line for s in code.steps for o in s.operands if isinstance(o, Mem) and names(o) & tainted}
+    return lines
 
 
 GENERIC_LOAD = re.compile(r"\bld\.(?!shared|local|global|param|const)")
@@ -185,13 +208,35 @@ def figures(function, result) -> list[Figure]:
 
 @dataclass
 class Verdict:
-    """exact: sites with an exact answer; others: status and reason of the rest; wrong: sentences."""
+    """exact: sites with an exact answer; others: status and reason of the rest; wrong: sentences.
+
+    unchecked: sentences about disagreements that rest on what the twin does not know.
+    """
 
     exact: int = 0
     sites: int = 0
     others: list = field(default_factory=list)
     wrong: list = field(default_factory=list)
+    unchecked: list = field(default_factory=list)
     seconds: float = 0.0  # of the engine
+
+    def disagrees(self, found: list[tuple[int, str]], seen: dict[int, Seen], machine: Machine, again) -> None:
+        """Adds (line, sentence) of each disagreement. again(guess): the twin's requests with other guesses.
+
+        If the twin guessed, a site is unchecked whose requests change with the guesses, or whose address is computed
+        from one in registers; so is every site if the twin lacks what a store has written.
+        """
+        of_guesses = computed_from(machine.codes.values(), machine.guessed)
+        others = [again(k) for k in GUESSES] if found and machine.guessed and not machine.unwritten else []
+        for line, sentence in found:
+            if (
+                line in of_guesses
+                or machine.unwritten
+                or any(seen.get(line, Seen()) != other.get(line, Seen()) for other in others)
+            ):
+                self.unchecked.append(f"{sentence} (the twin does not know {', '.join(sorted(machine.guessed))})")
+            else:
+                self.wrong.append(sentence)
 
 
 def full(
@@ -248,7 +293,8 @@ def launched(
         begin = time.perf_counter()
         answer = answered(function, flow, launch)
         verdict.seconds += time.perf_counter() - begin
-    seen, _ = watch(
+    run = partial(
+        watch,
         text,
         function.name,
         launch.grid,
@@ -259,6 +305,8 @@ def launched(
         cluster=launch.cluster or function.cluster or (1, 1, 1),
         **{k: v for k, v in options.items() if k != "cluster"},
     )
+    seen, machine = run()
+    wrong: list[tuple[int, str]] = []
     unscored = {
         i.place for i in function.instructions if i.site is not None and i.site.unscored
     }  # the twin does not score them
@@ -272,7 +320,7 @@ def launched(
         if site.status == Status.UNREACHED:
             verdict.exact += 1
             if s.requests or s.elsewhere:
-                verdict.wrong.append(where + f"unreached, but {s.requests + s.elsewhere} requests")
+                wrong.append((site.place, where + f"unreached, but {s.requests + s.elsewhere} requests"))
             continue
         if site.status == Status.EXACT:
             verdict.exact += 1
@@ -283,15 +331,15 @@ def launched(
             mine = (s.requests + s.elsewhere, s.active + s.elsewhere_active, s.low, s.high, ideal)
             theirs = (site.requests, site.active_requests, site.wavefronts, site.wavefronts, site.ideal)
             if mine != theirs and not s.uncounted:
-                verdict.wrong.append(where + f"engine {theirs}, twin {mine}")
+                wrong.append((site.place, where + f"engine {theirs}, twin {mine}"))
             continue
         verdict.others.append((site.status.value, site.reason))
         issued = s.requests + s.elsewhere, s.active + s.elsewhere_active
         if any(mine not in (None, theirs) for mine, theirs in zip((site.requests, site.active_requests), issued)):
-            verdict.wrong.append(
-                where + f"{site.status.value}: engine's requests {site.requests, site.active_requests}, twin's {issued}"
-            )
-        verdict.wrong += [where + w for w in ranges(site, s)]
+            claimed = site.requests, site.active_requests
+            wrong.append((site.place, where + f"{site.status.value}: engine's requests {claimed}, twin's {issued}"))
+        wrong += [(site.place, where + w) for w in ranges(site, s)]
+    verdict.disagrees(wrong, seen, machine, lambda guess: run(guess=guess)[0])
     return verdict
 
 
@@ -377,7 +425,8 @@ def partly(
         cluster = options.get("cluster") or (1, 1, 1)
         its_grid = grid if with_launch or run == 0 else tuple(rng.randrange(1, 3) * c for c in cluster)
         its_block = rng.choice(blocks) if blocks and run else block
-        seen, _ = watch(
+        one = partial(
+            watch,
             text,
             kernel,
             its_grid,
@@ -387,6 +436,8 @@ def partly(
             seed=seed + run,
             **options | {"cluster": cluster},
         )
+        seen, machine = one()
+        wrong: list[tuple[int, str]] = []
         for site in answer:
             s = seen.get(site.place, Seen())
             where = f"seed {seed} line {site.place} {site.text} with {values}, grid {its_grid}, block {its_block}: "
@@ -396,18 +447,19 @@ def partly(
                 if site.status not in (Status.EXACT, Status.INVARIANT, Status.UNREACHED):
                     verdict.others.append((site.status.value, site.reason))
             if site.status == Status.UNREACHED and (s.requests or s.elsewhere):
-                verdict.wrong.append(where + f"unreached, but {s.requests + s.elsewhere} requests")
+                wrong.append((site.place, where + f"unreached, but {s.requests + s.elsewhere} requests"))
             elif s.uncounted:
                 continue
             elif site.status == Status.EXACT:
                 mine = (s.requests + s.elsewhere, s.active + s.elsewhere_active, s.low, s.high, s.ideal)
                 theirs = (site.requests, site.active_requests, site.wavefronts, site.wavefronts, site.ideal)
                 if mine != theirs:
-                    verdict.wrong.append(where + f"exact: engine {theirs}, twin {mine}")
+                    wrong.append((site.place, where + f"exact: engine {theirs}, twin {mine}"))
             elif site.status == Status.INVARIANT and s.each and s.each != {site.per_request}:
-                verdict.wrong.append(where + f"invariant {site.per_request}, twin {s.each}")
+                wrong.append((site.place, where + f"invariant {site.per_request}, twin {s.each}"))
             else:
-                verdict.wrong += [where + w for w in ranges(site, s)]
+                wrong += [(site.place, where + w) for w in ranges(site, s)]
+        verdict.disagrees(wrong, seen, machine, lambda guess, one=one: one(guess=guess)[0])
     return verdict
 
 

@@ -1,6 +1,7 @@
 """The effect of one step on the lanes of a warp: values, memory, and communication between lanes.
 
-`run.Warp` adds the control.
+`run.Warp` adds the control. What the twin does not know is guessed, and named in `Machine.guessed`: a disagreement
+that goes with the guesses proves nothing (`compare`).
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from . import floats
 from .arith import NoMeaning, mask, meaning, signed
-from .code import WIDTH, Code, Imm, Many, Mem, Not, Place, Reg, Special, Step
+from .code import WIDTH, Code, Imm, Many, Mem, Not, Place, Reg, Special, Step, Symbol
 from .memory import junk
 
 LANES = 32
@@ -17,7 +19,6 @@ STACK_FRAME = 1 << 16  # bytes of local memory per call
 SHARED_WINDOW, LOCAL_WINDOW, WINDOW = 0x7F_0000_0000, 0x7E_0000_0000, 1 << 32  # as wide as any 32-bit address
 _OF_LANES = ("tid", "lane")  # special registers that differ from lane to lane
 _WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
-DONE_AT_ONCE = ("mbarrier.try_wait", "mbarrier.test_wait")  # waits that are over at once
 
 
 @lru_cache(maxsize=4096)
@@ -46,7 +47,7 @@ class Frame:
     """One activation of a function.
 
     registers: name -> a list over lanes; params: variable -> bytes over lanes; depth: of calls, each with its own
-    local variables.
+    local variables; places: of the lanes.
     """
 
     code: Code
@@ -54,6 +55,19 @@ class Frame:
     registers: dict = field(default_factory=dict)
     params: dict = field(default_factory=dict)
     carry: list = field(default_factory=lambda: [0] * LANES)
+    places: dict = field(default_factory=dict)  # lane -> position in `code.steps`
+
+    def state(self) -> int:
+        """A hash of everything that decides what the activation does next, but for memory."""
+        return hash(
+            (
+                self.code.name,
+                tuple(self.places.items()),
+                tuple(self.carry),
+                *((name, *row) for name, row in self.registers.items()),
+                *((name, *map(bytes, lanes)) for name, lanes in self.params.items()),
+            )
+        )
 
 
 class Instructions:
@@ -79,6 +93,8 @@ class Instructions:
         if kind is Place:
             own = frame.depth * STACK_FRAME if operand.space == "local" else 0
             return self.machine.places[operand.space, operand.name] + own & mask(bits)
+        if kind is Symbol and operand.name in self.machine.entries:
+            return self.machine.entries[operand.name] & mask(bits)
         raise NoMeaning(f"operand {operand}")
 
     def values(self, frame: Frame, operand, lanes: list[int], bits: int) -> list[int]:
@@ -140,6 +156,8 @@ class Instructions:
                 return m.cluster[0] * m.cluster[1] * m.cluster[2]
             case "clusterid":
                 return self.where[k] // m.cluster[k]
+            case "nclusterid":
+                return m.grid[k] // m.cluster[k]
             case "dynamic_smem_size":
                 return m.dynamic
         return junk(name, self.where, self.number, m.steps) & 0xFF
@@ -176,6 +194,12 @@ class Instructions:
     # --- instructions ---
 
     def execute(self, frame: Frame, step: Step, active: list[int], acting: list[int]) -> None:
+        try:
+            self._execute(frame, step, active, acting)
+        except NoMeaning:
+            self._guess(frame, step, acting)
+
+    def _execute(self, frame: Frame, step: Step, active: list[int], acting: list[int]) -> None:
         if step.opcode in _COMPUTED:
             return self._compute(frame, step, acting, *_COMPUTED[step.opcode])
         base, words = step.base, step.words[1:]
@@ -183,23 +207,31 @@ class Instructions:
             return self._memory(frame, step, base, words, active, acting)
         if base in ("ldmatrix", "stmatrix") or base == "cp" and ("ca" in words or "cg" in words):
             return self._other_site(frame, step, base, words, acting)
+        if base == "cp":
+            return self._copied(frame, step, words, acting)
+        if base == "mbarrier":
+            return self._mbarrier(frame, step, words, acting)
+        if base == "nanosleep":
+            return self.resting.update(acting)
         if base in _ACROSS:
             return getattr(self, "_" + base)(frame, step, words, acting)
         if base in (
             "fence",
             "membar",
-            "nanosleep",
             "griddepcontrol",
             "prefetch",
+            "prefetchu",
+            "applypriority",
             "setmaxnreg",
             "pmevent",
-            "st_async",
             "barrier",
             "bar",
         ):
             return
         if base in ("add", "addc", "sub", "subc", "mad", "madc") and ("cc" in words or base[-1] == "c"):
             return self._carry(frame, step, base, words, acting)
+        if base == "mapa":
+            return self._mapped(frame, step, words, acting)
         if base == "cvta":
             to = "to" in words
             space = next(w for w in words if w in ("shared", "local", "global", "const", "param"))
@@ -220,14 +252,18 @@ class Instructions:
             return
         if base == "mov" and any(isinstance(o, Many) for o in step.operands):
             return self._pack(frame, step, words, acting)
-        try:
-            widths, f = meaning(step.opcode)
-        except NoMeaning:
-            return self._junk(frame, step, acting)
-        made = [w for w in words if w in WIDTH][0] if base == "cvt" else ""
+        widths, f = meaning(step.opcode)
+        made = [w for w in words if w in WIDTH][0] if base == "cvt" and "pack" not in words else ""
         if base != "mov":  # which may pack, depending on its operands
             _COMPUTED[step.opcode] = widths, f, made
         self._compute(frame, step, acting, widths, f, made)
+
+    def _mapped(self, frame: Frame, step: Step, words, acting: list[int]) -> None:
+        """mapa to the block's own memory; blocks run one after another, so that others have none."""
+        bits, own = WIDTH[words[-1]], self.special("cluster_ctarank", 0)
+        if any(self.value(frame, step.operands[2], l, 32) != own for l in acting):
+            raise NoMeaning(step.opcode)
+        self.write_all(frame, step.operands[0], acting, self.values(frame, step.operands[1], acting, bits))
 
     def _compute(self, frame: Frame, step: Step, acting: list[int], widths, f, made: str) -> None:
         """A step whose opcode has a `meaning`. made: the type that a cvt converts to."""
@@ -244,17 +280,24 @@ class Instructions:
             else:
                 self.write_all(frame, target, acting, values)
 
-    def _junk(self, frame: Frame, step: Step, acting) -> None:
-        """An opcode that the twin does not know: its destinations hold junk (waits are over)."""
+    def _guess(self, frame: Frame, step: Step, acting) -> None:
+        """An opcode that the twin does not know: its destinations hold guesses, which `machine.guessed` names.
+
+        What it may have written to memory is missing there (`machine.unwritten`).
+        """
+        machine = self.machine
+        machine.guessed.add(step.opcode)
+        if step.base not in REGISTERS_ONLY and any(isinstance(o, Mem) for o in step.operands):
+            machine.unwritten = True
         if not step.operands:
             return
-        first = step.operands[0]
+        first, kind = step.operands[0], step.words[-1]
         for target in first.items if isinstance(first, Many) else (first,):
             for l in acting:
-                done = step.opcode.startswith(DONE_AT_ONCE)
-                self.write(
-                    frame, target, l, 1 if done else junk(step.line, l, self.where, self.number, self.machine.steps)
-                )
+                guess = junk(machine.guess, step.line, l, self.where, self.number, machine.steps)
+                if kind in ("f16", "f32", "f64"):  # of the size of common results, from which more is computed
+                    guess = floats.encode((guess % 4096 + 1) / 64, WIDTH[kind])
+                self.write(frame, target, l, guess)
 
     def _pack(self, frame, step, words, acting) -> None:
         n = WIDTH[words[-1]]
@@ -308,11 +351,19 @@ class Instructions:
         bases = self.values(frame, operand.base, lanes, bits)
         return {l: (base + operand.offset) & mask(bits) for l, base in zip(lanes, bases)}
 
+    def _shared_addresses(self, frame, step: Step, operand: Mem, lanes: list[int]) -> dict[int, int]:
+        """Addresses in shared memory, of a state space or generic (where the opcode names no shared space)."""
+        if "shared" in step.opcode:
+            return self._addresses(frame, operand, lanes, 32)
+        return {l: a - SHARED_WINDOW for l, a in self._addresses(frame, operand, lanes).items()}
+
     def _memory(self, frame, step, base, words, active, acting) -> None:
         space = next(
             (w.split("::")[0] for w in words if w.split("::")[0] in ("global", "shared", "local", "param", "const")),
             "generic",
         )
+        if "async" in words or "bulk" in words:
+            raise NoMeaning(step.opcode)
         t = [w for w in words if w in WIDTH][-1]
         bits = WIDTH[t]
         size = bits // 8
@@ -349,7 +400,7 @@ class Instructions:
             items = of.items if isinstance(of, Many) else (of,)
             for l, *values in zip(acting, *(self.values(frame, o, acting, bits) for o in items)):
                 for i, value in enumerate(values):
-                    memories[l].store(addresses[l] + i * size, size, value)
+                    self.machine.changes += memories[l].store(addresses[l] + i * size, size, value)
         else:
             operation = next(
                 w for w in words if w in ("and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max")
@@ -358,7 +409,7 @@ class Instructions:
             for l in acting:
                 old = memories[l].load(addresses[l], size)
                 v = [self.value(frame, o, l, bits) for o in values]
-                memories[l].store(addresses[l], size, _atomic(operation, t, bits, old, v))
+                self.machine.changes += memories[l].store(addresses[l], size, _atomic(operation, t, bits, old, v))
                 if base == "atom":
                     self.write(frame, step.operands[0], l, old, bits, t[0] == "s")
 
@@ -420,41 +471,52 @@ class Instructions:
         places = [o for o in step.operands if isinstance(o, Mem)]
         addresses = self._addresses(frame, places[0], acting, 32)
         sources = self._addresses(frame, places[1], acting) if base == "cp" else None
-        zeros = (
-            [l for l in acting if self.value(frame, step.operands[3], l, 32) == 0]
-            if base == "cp" and len(step.operands) > 3
-            else ()
-        )
-        self._note(step, addresses, sources, acting, zeros)
-        if base.endswith("matrix") and "m8n8" in words and len(acting) == LANES:
-            return self._matrices(frame, step, words, addresses)
-        if base == "ldmatrix":
-            self._junk(frame, step, acting)
-        if base == "cp":
-            size = step.operands[2].value
+        read = self._bytes_read(frame, step, acting) if base == "cp" else {}
+        self._note(step, addresses, sources, acting, [l for l, size in read.items() if size == 0])
+        if base != "cp":
+            return self._matrices(frame, step, base, words, addresses, acting)
+        size = step.operands[2].value
+        for l in acting:
+            value = self.machine.memory.load(sources[l], read[l]) if read[l] else 0
+            self.machine.changes += self.shared.store(addresses[l], size, value)
+
+    def _bytes_read(self, frame, step, acting) -> dict[int, int]:
+        """lane -> bytes that a cp.async reads: its size, or less by an operand (a number, or whether to ignore all)."""
+        size, *rest = step.operands[2:]
+        rest = rest[:-1] if "L2::cache_hint" in step.opcode else rest
+        if not rest:
+            return dict.fromkeys(acting, size.value)
+        if isinstance(rest[0], Not) or isinstance(rest[0], Reg) and rest[0].bits == 1:
+            return {l: 0 if self.value(frame, rest[0], l, 1) else size.value for l in acting}
+        return {l: min(size.value, self.value(frame, rest[0], l, 32)) for l in acting}
+
+    def _matrices(self, frame, step, base, words, addresses, acting) -> None:
+        """ldmatrix, stmatrix of 8x8 16-bit elements: lane l has elements 2 * (l % 4) and the next one of row l / 4.
+
+        (.trans: of column l / 4.) Lane 8 * m + r has the address of row r of matrix m.
+        """
+        count = next((int(w[1]) for w in words if w in ("x1", "x2", "x4")), 0)
+        if "m8n8" not in words or "b16" not in words or not count or len(acting) < LANES:
+            raise NoMeaning(step.opcode)
+        registers = step.operands[0 if base == "ldmatrix" else 1]
+        items = registers.items if isinstance(registers, Many) else (registers,)
+        for m, register in enumerate(items):
             for l in acting:
-                self.shared.store(addresses[l], size, self.machine.memory.load(sources[l], size))
-
-    def _matrices(self, frame, step, words, addresses) -> None:
-        """PTX ISA, "ldmatrix": lane l holds elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4, or of column l / 4."""
-        stores = step.base == "stmatrix"
-        registers = step.operands[1 if stores else 0]
-        for i, register in enumerate(registers.items if isinstance(registers, Many) else (registers,)):
-            for lane in range(LANES):
-                value = self.value(frame, register, lane, 32) if stores else 0
-                for half in range(2):
-                    row, column = lane // 4, 2 * (lane % 4) + half
-                    if "trans" in words:
-                        row, column = column, row
-                    at = addresses[8 * i + row] + 2 * column
-                    if stores:
-                        self.shared.store(at, 2, value >> 16 * half)
-                    else:
-                        value |= self.shared.load(at, 2) << 16 * half
-                if not stores:
-                    self.write(frame, register, lane, value, 32)
+                parts = [(l // 4, 2 * (l % 4) + k) for k in range(2)]
+                places = [
+                    addresses[8 * m + row] + 2 * column
+                    for row, column in ([(c, r) for r, c in parts] if "trans" in words else parts)
+                ]
+                if base == "ldmatrix":
+                    low, high = (self.shared.load(place, 2) for place in places)
+                    self.write(frame, register, l, low | high << 16)
+                else:
+                    value = self.value(frame, register, l, 32)
+                    for k, place in enumerate(places):
+                        self.machine.changes += self.shared.store(place, 2, value >> 16 * k)
 
 
+REGISTERS_ONLY = ("ld", "ldu", "ldmatrix", "tex", "tld4", "suld", "mapa", "getctarank")  # write no memory
 _COMPUTED: dict[str, tuple] = {}  # opcode -> widths of its sources, what it computes, the type that a cvt converts to
 _ACROSS = ("shfl", "vote", "match", "activemask", "elect", "redux")
 
@@ -465,10 +527,7 @@ def is_site(step: Step) -> bool:
 
 def _atomic(operation: str, t: str, bits: int, old: int, v: list[int]) -> int:
     if t[0] == "f":
-        try:
-            return meaning(f"{'add.rn' if operation == 'add' else operation}.{t}")[1](old, v[0])
-        except NoMeaning:
-            return v[0]
+        return meaning(f"{'add.rn' if operation == 'add' else operation}.{t}")[1](old, v[0])
     s = (lambda x: signed(x, bits)) if t[0] == "s" else (lambda x: x)
     match operation:
         case "add":

@@ -14,6 +14,7 @@ class Bytes:
 
     def __init__(self, name):
         self.cells: dict[int, int] = {}
+        self.barriers: dict = {}  # of shared memory: address -> `barriers.Barrier`
         self._begun = hashlib.blake2b(f"({name!r}, ".encode(), digest_size=8)  # of `junk(name, address)`
 
     def load(self, address: int, size: int) -> int:
@@ -33,9 +34,13 @@ class Bytes:
         self.cells[address] = byte
         return byte
 
-    def store(self, address: int, size: int, value: int) -> None:
+    def store(self, address: int, size: int, value: int) -> bool:
+        """Returns whether the contents change."""
         data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
-        self.cells.update(zip(range(address, address + size), data))
+        cells, places = self.cells, range(address, address + size)
+        before = [cells.get(a) for a in places]
+        cells.update(zip(places, data))
+        return before != list(data)
 
     def put(self, address: int, data: bytes) -> None:
         for i, byte in enumerate(data):

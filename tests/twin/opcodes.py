@@ -41,8 +41,21 @@ def every_opcode() -> list[str]:
     out += [f"shf.{d}.{m}.b32" for d in "lr" for m in ("wrap", "clamp")]
     out += [f"prmt.b32{m}" for m in ("", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16")]
     out += [f"{b}.{t}" for b in ("mul24.lo", "mad24.lo") for t in ("u32", "s32")] + [
-        f"dp4a.{a}.{b}" for a in ("u32", "s32") for b in ("u32", "s32")
+        f"{dot}.{a}.{b}" for dot in ("dp4a", "dp2a.lo", "dp2a.hi") for a in ("u32", "s32") for b in ("u32", "s32")
     ]
+    out += [f"{b}.{t}" for b in ("add", "min", "max") for t in ("u16x2", "s16x2")]
+    out += [f"{b}.relu.{t}" for b in ("min", "max") for t in ("s16x2", "s32")]
+    out += [f"{b}.{t}{add}" for b in ("vadd", "vsub") for t in ("u32.u32.u32", "s32.s32.s32") for add in ("", ".add")]
+    out += [
+        f"{b}.{t}.{mode}{add}"
+        for b in ("vshl", "vshr")
+        for t in ("u32.u32.u32", "s32.s32.u32")
+        for mode in ("clamp", "wrap")
+        for add in ("", ".add")
+    ]
+    out += ["vabsdiff4.u32.u32.u32.add"]
+    out += [f"cvt.pack.sat.{t}.s32" for t in ("u16", "s16")]
+    out += [f"cvt.pack.sat.{t}.s32.b32" for t in ("u8", "s8", "u4", "s4", "u2", "s2")]
     out += ["lop3.b32"] * 3
     out += [f"setp.{r}.{t}" for t in INTEGERS for r in RELATIONS] + [f"setp.{r}.u32" for r in ("lo", "ls", "hi", "hs")]
     out += [f"setp.lt.{b}.s32" for b in ("and", "or", "xor")] + [
@@ -139,7 +152,7 @@ def result_widths(opcode: str) -> tuple[int, ...]:
     types = [w for w in words if w in WIDTH]
     if base == "setp":
         return 1, 1
-    if base in ("popc", "clz", "bfind", "dp4a"):
+    if base in ("popc", "clz", "bfind") or "pack" in words:
         return (32,)
     bits = WIDTH[types[0] if base in ("cvt", "set", "slct") else types[-1]]
     return (bits * 2,) if "wide" in words else (bits,)

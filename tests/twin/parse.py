@@ -192,7 +192,9 @@ def tokens(text: str) -> list[tuple[str, str, int]]:
         found = _TOKEN.match(text, at)
         if found is None:
             raise NotPtx(f"line {line}: {text[at : at + 20]!r}")
-        if found.lastgroup != "blank":
+        if found.lastgroup == "directive":  # `.reg.b32` is two of them
+            out += (("directive", part, line) for part in re.findall(r"\.[^.]+", found[0]))
+        elif found.lastgroup != "blank":
             out.append((found.lastgroup, found[0], line))
         line += found[0].count("\n")
         at = found.end()

@@ -3,8 +3,11 @@
 Every lane has its own place; the lanes of a warp at the lowest place execute one step together. Lanes that diverge at
 a branch reconverge at its meeting place (`meeting`): lanes that reach it wait for the others that have not exited.
 With policy="stack", a textbook stack of (place, meeting place, lanes) is used instead: for kernels on which the two
-differ, PTX does not determine the number of requests. Warps of a block alternate at barriers. Blocks run one after
-another. With `turns`, warps alternate after every step, in a random order with that seed, which exposes races.
+differ, PTX does not determine the number of requests. Blocks run one after another. Warps of a block alternate at
+barriers, where a wait is not over, and after TURN steps, so that a warp may wait for what another one writes. Lanes
+that wait, or come to the same state again, let diverged lanes of their warp run. If no warp can end any more, Waiting
+says where each is. With `turns`, warps alternate after every
+step, in a random order with that seed, which exposes races.
 
 Unwritten memory holds a hash of its address, and unwritten registers hold junk: answers that the engine calls exact
 may depend on neither.
@@ -16,12 +19,15 @@ import random
 from collections import defaultdict
 
 from .across import Across
-from .code import Code, Many, Step, flatten
+from .barriers import Barriers
+from .code import Code, Many, Step, Symbol, flatten
 from .instructions import LANES, Frame, Instructions, Request, is_site
 from .meeting import END, meeting
 from .memory import Bytes, junk
 from .needed import needed
 
+TURN = 1000  # steps after which other warps have their turn
+FUNCTIONS, FUNCTION_BYTES = 1 << 41, 256  # where functions are assumed to be
 MAY_PART = ("bra", "brx", "exit", "trap", "ret", "call")
 
 
@@ -29,8 +35,17 @@ class TooLong(Exception):
     """The run exceeded its number of steps."""
 
 
+class Waiting(TooLong):
+    """Warps wait for something that none of them will write."""
+
+
 class Machine:
-    """One kernel under one launch. parameters: the raw parameter buffer. seed: decides the addresses of variables."""
+    """One kernel under one launch.
+
+    parameters: the raw parameter buffer. seed: decides the addresses of variables. guess: decides the guesses of what
+    the twin does not know. After a run, `guessed` has the opcodes of guesses, `unwritten` says whether one of them may
+    have written memory.
+    """
 
     def __init__(
         self,
@@ -47,6 +62,7 @@ class Machine:
         needed_only: bool = False,
         policy: str = "lanes",
         turns: int | None = None,
+        guess: int = 0,
     ):
         self.codes, self.globals = flatten(text)
         self.kernel = self.codes[kernel]
@@ -58,6 +74,10 @@ class Machine:
         self.requests: list[Request] = []
         self.record = record
         self.seed = seed
+        self.guess, self.guessed, self.unwritten = guess, set(), False
+        self.changes = 0  # of memory, and of what warps wait for
+        self.warps: list[Warp] = []  # of the block that runs
+        self.entries = {name: FUNCTIONS + FUNCTION_BYTES * k for k, name in enumerate(self.codes)}
         self.places: dict[tuple[str, str], int] = {}
         self.memory = Bytes(("global", seed))
         self._place_variables()
@@ -87,6 +107,12 @@ class Machine:
                 if v.data is not None:
                     self.memory.put(at, v.data)
                 at += v.size if v.size else self.dynamic if space == "shared" else 0
+        for v in everything:
+            for offset, size, name, added in v.names:
+                found = (p for (_, other), p in self.places.items() if other == name)
+                address = self.entries.get(name) or next(found, None)
+                if address is not None:
+                    self.memory.store(self.places[v.space, v.name] + offset, size, address + added)
 
     def run(self) -> list[Request]:
         for z in range(self.grid[2]):
@@ -95,6 +121,18 @@ class Machine:
                     self.run_block((x, y, z))
         return self.requests
 
+    def whereabouts(self) -> str:
+        """Where the warps of the block are, in words."""
+        at = [(w.number, w.step) for w in self.warps if not w.ended and w.step is not None]
+        unknown = f" (the twin does not know {', '.join(sorted(self.guessed))})" if self.guessed else ""
+        return "; ".join(f"warp {number} at line {step.line}, {step.opcode}" for number, step in at) + unknown
+
+    def counted(self) -> None:
+        """Counts a step of a warp. Raises TooLong."""
+        self.steps += 1
+        if self.steps > self.most:
+            raise TooLong(f"no end in {self.most} steps: {self.whereabouts()}")
+
     def run_block(self, where) -> None:
         threads = self.block[0] * self.block[1] * self.block[2]
         shared = Bytes(("shared", where, self.seed))
@@ -102,7 +140,7 @@ class Machine:
             Warp(self, where, w, range(w * LANES, min(threads, (w + 1) * LANES)), shared)
             for w in range(-(-threads // LANES))
         ]
-        ready = list(warps)
+        self.warps, ready = warps, list(warps)
         waiting: dict[int, list[Warp]] = defaultdict(list)
         arrived: dict[int, int] = defaultdict(int)
         while ready or any(waiting.values()):
@@ -113,10 +151,14 @@ class Machine:
             try:
                 arrival = next(warp.running)
             except StopIteration:
+                self.changes += 1
                 continue
             if arrival is None:
                 ready.append(warp)
+                if all(w.waits_since == self.changes for w in ready):
+                    raise Waiting(f"these wait for ever: {self.whereabouts()}")
                 continue
+            self.changes += 1
             number, count, waits = arrival
             arrived[number] += LANES
             if waits:
@@ -136,7 +178,7 @@ def _answered(warps: list[Warp]) -> list[Warp]:
     return warps
 
 
-class Warp(Instructions, Across):
+class Warp(Instructions, Across, Barriers):
     def __init__(self, machine: Machine, where, number: int, threads: range, shared: Bytes):
         self.machine, self.where, self.number, self.shared = machine, where, number, shared
         bx, by, _ = machine.block
@@ -144,6 +186,14 @@ class Warp(Instructions, Across):
         self.local = [Bytes(("local", where, number, lane, machine.seed)) for lane in range(LANES)]
         self.exited: set[int] = set(range(len(self.tid), LANES))
         self.ended = False
+        self.step: Step | None = None  # the last one
+        self.ran = 0  # steps since the last turn
+        self.frames: list[Frame] = []
+        self.resting: set[int] = set()  # lanes after a wait that was not over, while others may run
+        self.states: set[int] = set()  # at each end of a turn since the last change
+        self.states_since = 0  # the number of changes at that time
+        self.repeats = 0  # how often it has come to the same state again since then
+        self.waits_since = -1  # the number of changes, once no lanes come further
         self.asked: list[bool] = []  # of the lanes that reached a bar.red
         self.answer: list[bool] = []  # of all lanes that reached it
         self.running = self._run()
@@ -159,23 +209,45 @@ class Warp(Instructions, Across):
         A generator: yields (barrier, threads or None, whether it waits), or None where another warp may take its
         turn.
         """
-        return self._by_stack(frame, lanes) if self.machine.policy == "stack" else self._by_lanes(frame, lanes)
+        self.frames.append(frame)
+        yield from self._by_stack(frame, lanes) if self.machine.policy == "stack" else self._by_lanes(frame, lanes)
+        self.frames.pop()
+
+    def _turn(self, active=()):
+        """Lets other warps run; and other lanes than these, if they have come to the same state again."""
+        self.ran, changes = 0, self.machine.changes
+        if self.states_since != changes:
+            self.states, self.states_since, self.repeats = set(), changes, 0
+        state = hash((id(self.step), *(f.state() for f in self.frames)))
+        if state in self.states:
+            self.repeats += 1
+            self.resting.update(active)
+            if self.repeats > LANES or len(self.frames[-1].places) == len(active) or not active:
+                self.waits_since = changes
+        self.states.add(state)
+        yield None
 
     def _by_lanes(self, frame: Frame, lanes: list[int]):
         code, machine = frame.code, self.machine
         meetings = machine.meetings_of(code)
-        place = dict.fromkeys(lanes, 0)
+        place = frame.places = dict.fromkeys(lanes, 0)
         count = len(code.steps)
         expected: dict[tuple[int, int], set[int]] = {}  # (lane, meeting place) -> the lanes to wait for
         while True:
             place = {l: at for l, at in place.items() if at != END and at < count and l not in self.exited}
+            frame.places = place
             if not place:
                 return
-            at, active = self._next(place, expected)
+            at, active = self._next(place, expected, self.resting)
+            if self.resting.issuperset(active) and active:
+                self.resting.clear()
+                if self.ran:
+                    yield from self._turn()
             if not active:  # the lanes that they wait for wait themselves, elsewhere
                 for l in place:
                     expected.pop((l, at), None)
                 continue
+            self.resting.difference_update(active)
             if expected:
                 for l in active:
                     expected.pop((l, at), None)
@@ -209,16 +281,22 @@ class Warp(Instructions, Across):
                 yield from self._plain(frame, step, base, active, acting, at)
 
     @staticmethod
-    def _next(place: dict[int, int], expected: dict[tuple[int, int], set[int]]) -> tuple[int, list[int]]:
-        """The lowest place with lanes that wait for none, and these lanes.
+    def _next(
+        place: dict[int, int], expected: dict[tuple[int, int], set[int]], resting: set[int]
+    ) -> tuple[int, list[int]]:
+        """The lowest place with lanes that wait for none and do not rest, and the lanes there that wait for none.
 
-        If there is none, the lowest place of all, and no lanes.
+        If there is none, the lowest place with resting lanes; or the lowest of all, and no lanes.
         """
         places = sorted(set(place.values()))
+        rests: tuple[int, list[int]] | None = None
         for at in places:
             here = sorted(l for l, own in place.items() if own == at)
             if not expected:
-                return at, here
+                if not resting.issuperset(here):
+                    return at, here
+                rests = rests or (at, here)
+                continue
             come: dict[int, bool] = {}  # for each set of lanes that are waited for
             free = []
             for l in here:
@@ -227,9 +305,10 @@ class Warp(Instructions, Across):
                     come[id(others)] = all(place.get(other, at) == at for other in others)
                 if come[id(others)]:
                     free.append(l)
-            if free:
+            if free and not resting.issuperset(free):
                 return at, free
-        return places[0], []
+            rests = rests or ((at, free) if free else None)
+        return rests or (places[0], [])
 
     def _straight(self, frame: Frame, active: list[int], at: int):
         """Runs all remaining lanes up to a step that may diverge or end them. Returns its place."""
@@ -243,11 +322,13 @@ class Warp(Instructions, Across):
     def _begun(self, frame: Frame, step: Step, active: list[int]):
         """Counts a step. Returns the lanes in which its guard holds."""
         machine = self.machine
-        machine.steps += 1
-        if machine.steps > machine.most:
-            raise TooLong
+        self.step = step
+        machine.counted()
+        self.ran += 1
         if machine.turns is not None:
             yield None
+        elif self.ran >= TURN:
+            yield from self._turn(active)
         if step.guard is None:
             return active
         return [l for l, p in zip(active, self.values(frame, step.guard, active, 1)) if bool(p) != step.negated]
@@ -292,9 +373,12 @@ class Warp(Instructions, Across):
                 continue
             step = code.steps[at]
             base = step.base
-            machine.steps += 1
-            if machine.steps > machine.most:
-                raise TooLong
+            self.step = step
+            machine.counted()
+            self.ran += 1
+            if self.ran >= TURN or self.resting:
+                self.resting.clear()
+                yield from self._turn()
             acting = (
                 active
                 if step.guard is None
@@ -340,10 +424,22 @@ class Warp(Instructions, Across):
     def _call(self, frame: Frame, step: Step, lanes: list[int]):
         operands = list(step.operands)
         results = operands.pop(0).items if isinstance(operands[0], Many) else ()
-        name = operands.pop(0)
+        target = operands.pop(0)
         given = operands.pop(0).items if operands and isinstance(operands[0], Many) else ()
-        callee = self.machine.codes.get(getattr(name, "name", None))
+        if isinstance(target, Symbol):
+            yield from self._called(frame, step, self.machine.codes.get(target.name), given, results, lanes)
+            return
+        by_target: dict[int, list[int]] = {}
+        for lane, address in zip(lanes, self.values(frame, target, lanes, 64)):
+            by_target.setdefault(address, []).append(lane)
+        functions = {at: self.machine.codes[name] for name, at in self.machine.entries.items()}
+        for address, its_lanes in by_target.items():
+            yield from self._called(frame, step, functions.get(address), given, results, its_lanes)
+
+    def _called(self, frame: Frame, step: Step, callee: Code | None, given, results, lanes: list[int]):
+        """Calls one function; what a function without a body does is a guess."""
         if callee is None:
+            self.machine.guessed.add(step.opcode)
             return
         inner = Frame(callee, frame.depth + 1)
         for (formal, size, _), actual in zip(callee.parameters, given):

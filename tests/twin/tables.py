@@ -209,11 +209,31 @@ class Table:
         if self.depth:
             return
         if self.chance(self.careful):
+            if self.chance(0.15):  # whole warps pass one of two
+                return self.one_of_two()
             self.put(self.rng.choice(["bar.sync 0;"] * 6 + ["barrier.sync.aligned 0;"]))
         elif self.chance(0.5):
+            if self.chance(0.5):
+                return self.part_of_warp()
             self.put("bar.warp.sync 0xffffffff;")
         elif self.chance(0.3):
             self.put("bar.sync 1, 32;" if self.chance(0.5) else "bar.arrive 2, 256;")
+
+    def one_of_two(self) -> None:
+        """A barrier of the block, at one of two places for each warp."""
+        by, p = self.new(), self.new("p")
+        self.put(f"and.b32 {by}, %thread, {self.rng.choice([32, 64])};")
+        self.put(f"setp.eq.u32 {p}, {by}, 0;")
+        self.put(f"@{p} bar.sync 0;")
+        self.put(f"@!{p} bar.sync 0;")
+
+    def part_of_warp(self) -> None:
+        """A barrier of two to sixteen lanes each."""
+        lanes, first, mask = self.rng.choice([2, 4, 8, 16]), self.new(), self.new()
+        self.put(f"and.b32 {first}, %thread, {32 - lanes};")
+        self.put(f"mov.b32 {mask}, {(1 << lanes) - 1};")
+        self.put(f"shl.b32 {mask}, {mask}, {first};")
+        self.put(f"bar.warp.sync {mask};")
 
     def branch(self) -> None:
         """Stores on one side of a branch, or on both; by lane or by warp."""

@@ -40,9 +40,8 @@ def most_wavefronts(
     part = resized(part, ADDRESS_BITS)
     if throughout(part.unknown == np.uint32(0xFFFFFFFF)):
         return None
-    return _most(
-        machine, access, *(np.broadcast_to(array, lanes.shape).tobytes() for array in (part.bits, part.unknown, lanes))
-    )
+    bits, unknown = (np.full(lanes.shape, each, each.dtype) for each in (part.bits, part.unknown))
+    return _most(machine, access, bits.tobytes(), unknown.tobytes(), lanes.tobytes())
 
 
 @lru_cache(1 << 10)

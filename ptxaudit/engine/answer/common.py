@@ -39,11 +39,12 @@ def in_common(
     """
     moved = addresses - (access.width or 1) * np.arange(addresses.shape[1])
     off = np.where(active, moved - first_active(moved, active), 0)
-    in_line = np.where(lines > 0, off % np.maximum(lines, 1), off)
+    unsettled = anywhere(lines)
+    in_line = np.where(lines > 0, off % np.maximum(lines, 1), off) if unsettled else off
     apart = np.where(active, addresses - first_active(addresses, active), 0)
     bits = int(np.bitwise_or.reduce(apart | lines & -lines, axis=None))
     low = int(np.bitwise_or.reduce(np.where(active, addresses & steps - 1, 0), axis=None))
-    adjacent = False if anywhere(in_line) else None if anywhere(lines) else True
+    adjacent = False if anywhere(in_line) else None if unsettled else True
     split = _split(addresses, active, steps) if access.space == "global" else None
     return Common(adjacent, bits, low, int(steps.min()), split, apart=throughout(in_line.any(axis=1)))
 

@@ -23,6 +23,7 @@ from ptxaudit.engine.answer.result import KernelResult, SiteResult
 from ptxaudit.engine.domain.value import POINTER_BYTES, POINTER_LIMIT
 from ptxaudit.engine.memory import tickets
 from ptxaudit.engine.memory.origins import LOWEST_POINTER, Base, Origins
+from ptxaudit.engine.memory.writers import writers
 from ptxaudit.engine.ops.operations import ever_known
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.signature import numbered_name
@@ -227,8 +228,10 @@ class _Asking:
             bits = self._data.bits_of(address.name, site.index)
         bits = bits or self._execution.of(site.index)
         self._hints += self.account.spent - before
-        if names := tuple(dict.fromkeys(self._data.names(bits, OTHER) + self._data.names(bits))):
+        every = tuple(dict.fromkeys(self._data.names(bits, OTHER) + self._data.names(bits)))
+        if names := tuple(name for name in every if name not in self._given):
             yield Reason(Kind.DATA_DECIDES, given=(tuple(map(self._called, names)),))
+        yield from self._why_not_used(every)
 
     def counters_of(self, index: int) -> Iterator[Reason]:
         """The counters from which blocks take tickets that decide an access, if they can be specified and nothing else
@@ -248,10 +251,66 @@ class _Asking:
     def hints(self, pointers: tuple[str, ...]) -> Iterator[Reason]:
         """How to specify the data of pointers: by parameter, or at the addresses that the pointers hold."""
         addressed = self._addressed
+        yield from self._why_not_used(pointers)
+        pointers = tuple(name for name in pointers if name not in self._given)
         if names := tuple(name for name in pointers if name not in addressed):
             yield Reason(Kind.DATA_CAN_BE_SPECIFIED, given=(names,))
         if names := tuple(name for name in pointers if name in addressed):
             yield Reason(Kind.DATA_AT_ADDRESSES, given=(names, tuple(f"{addressed[name]:#x}" for name in names)))
+
+    def _why_not_used(self, pointers: tuple[str, ...]) -> Iterator[Reason]:
+        """What prevents the use of specified data of pointers: stores of the kernel that may change it."""
+        names = [name for name in pointers if name in self._given]
+        if names and self._astray:
+            yield Reason(Kind.STORES_MAY_REACH, given=(tuple(map(self._called, names)), self._astray))
+            return
+        written = self._written
+        if changed := tuple(self._called(name) for name in names if written is None or name in written):
+            yield Reason(Kind.DATA_MAY_CHANGE, given=(changed,))
+
+    @cached_property
+    def _given(self) -> set[str]:
+        """The pointer parameters whose data the launch specifies."""
+        if self.launch is None or not (buffers := self.launch.buffers):
+            return set()
+        return {
+            name
+            for offset, name in self._alone.items()
+            if (number := self._number(offset)) is not None
+            and any(begin <= number <= begin + len(content) for begin, content in buffers)
+        }
+
+    @cached_property
+    def _alone(self) -> dict[int, str]:
+        """Offset -> name of each parameter that may be a pointer."""
+        return {p.offset: self._name(at) for at, p in enumerate(self.function.parameters) if p.size == POINTER_BYTES}
+
+    def _number(self, offset: int) -> int | None:
+        """The specified value of a pointer parameter."""
+        known = self.known[offset : offset + POINTER_BYTES]
+        return int.from_bytes(self.values[offset : offset + POINTER_BYTES], "little") if known and all(known) else None
+
+    @cached_property
+    def _astray(self) -> tuple[str, ...]:
+        """The pointer parameters without an address through which the kernel stores, so that it may store anywhere.
+
+        () if it may do so even if these had addresses.
+        """
+        found = writers(self.flow)
+        if found is None:
+            return ()
+        origins = Origins(self.flow, b"", b"", self.account)  # of all parameters: a low number is no pointer
+        out: dict[str, None] = {}
+        for index, op in found:
+            bases = origins.bases(index, op)
+            if bases is None:
+                return ()
+            for base in bases:
+                if base.kind == "parameters" or base.kind == "parameter" and base.key not in self._alone:
+                    return ()
+                if base.kind == "parameter" and (self._number(base.key) or 0) < LOWEST_POINTER:
+                    out[self._alone[base.key]] = None
+        return tuple(out)
 
     def _address(self, index: int) -> Operand | None:
         """The address operand of an access."""
@@ -261,9 +320,8 @@ class _Asking:
     @cached_property
     def _counters(self) -> dict[str, str]:
         """Pointer -> the type of the unspecified ticket counter that it points to."""
-        alone = {p.offset: self._name(at) for at, p in enumerate(self.function.parameters) if p.size == POINTER_BYTES}
         found = tickets.open_counters(self.flow, self._origins)
-        return {alone[key]: f"u{bits}" for key, bits in found.items() if key in alone}
+        return {self._alone[key]: f"u{bits}" for key, bits in found.items() if key in self._alone}
 
     @cached_property
     def _apart(self) -> Deciding:
@@ -376,8 +434,7 @@ class _Asking:
     @cached_property
     def _tellable(self) -> set[str]:
         """The pointers whose data a launch can specify: pointer parameters, and addresses that the launch gives."""
-        alone = {self._name(at) for at, p in enumerate(self.function.parameters) if p.size == POINTER_BYTES}
-        return alone | set(self._addressed)
+        return {*self._alone.values(), *self._addressed}
 
     @cached_property
     def _written(self) -> set[str] | None:

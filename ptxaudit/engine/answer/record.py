@@ -177,9 +177,9 @@ class SiteRecord(Scoring):
         rows.
         """
         shift = self.machine.invariant_shift(self.access)
-        step, unit, width = min(1 << zeros, shift), 1, self.access.width or 1
-        if step < min(width, shift):  # a misaligned access would fault, so the base aligns it
-            step = unit = min(width, shift)
+        step, unit, align = min(1 << zeros, shift), 1, self.access.align
+        if step < min(align, shift):  # a misaligned access would fault, so the base aligns it
+            step = unit = min(align, shift)
         folded = footprint.relative(offset, shift, unit, line, sources is None and filled is None)
         if sources is not None:
             active, sources = issue.own(issue.active), issue.own(sources)
@@ -214,9 +214,10 @@ class SiteRecord(Scoring):
         if isinstance(trip, int) or throughout(trip == top):
             self.trips[top][0] += issue.issued_active
             return
-        trip, weights = issue.own(trip), issue.own(issue.weights)
-        for t in distinct(trip).tolist():
-            self.trips[t][0] += int(weights[trip == t].sum())
+        each = np.zeros(top + 1, np.int64)
+        np.add.at(each, issue.own(trip), issue.own(issue.weights))
+        for counts, issued in zip(self.trips, each.tolist()):
+            counts[0] += issued
 
     @property
     def faults(self) -> bool:
@@ -331,7 +332,7 @@ class SiteRecord(Scoring):
         weights = np.concatenate([e.weights for e in entries])
         counts = [len(e.weights) for e in entries]
         steps, lines, below = (
-            np.repeat(column, counts)
+            np.array(column, np.int64).repeat(counts)
             for column in (
                 [e.step for e in entries],
                 [e.line for e in entries],
@@ -341,11 +342,11 @@ class SiteRecord(Scoring):
         scores = self.score(addresses, active, sources, steps, lines, filled, known, below)
         at = 0
         for e, n in zip(entries, counts, strict=True):
-            part = slice(at, at + n)
+            low, ideal = scores.low[at : at + n], scores.ideal[at : at + n]
             for t, w in e.by_trip.items():
                 if t < len(self.trips):
-                    self.trips[t][1] += int(scores.low[part] @ w)
-                    self.trips[t][2] += int(scores.ideal[part] @ w)
+                    self.trips[t][1] += int(low @ w)
+                    self.trips[t][2] += int(ideal @ w)
             at += n
         counted = weights.tolist()
         figures = zip(
@@ -436,7 +437,7 @@ class SiteRecord(Scoring):
         self.flush()
         if self._common is None and self.scored:
             steps, lines = (np.array([key[at] for key in self.scored], np.int64)[:, None] for at in (-2, -1))
-            addresses, active = (np.stack([slot[at] for slot in self.scored.values()]) for at in (0, 1))
+            addresses, active = (np.array([slot[at] for slot in self.scored.values()]) for at in (0, 1))
             self._common = in_common(self.access, addresses, active, steps, lines)
         if self._common is None or not (self.settled or self.unknown or self.maybe or self.undecided):
             return self._common

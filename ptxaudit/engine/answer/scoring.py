@@ -104,9 +104,9 @@ class Scoring(Struct, eq=False):
 
         words: (n,) bytes, each lane's address is known up to a multiple of them; 0: it is known.
         """
-        rows = np.flatnonzero(words)
-        if not len(rows):
+        if not anywhere(words):
             return
+        rows = np.flatnonzero(words)
         s = self._by_rule(*_apart(_of_rows(columns, rows), words[rows]))
         if anywhere(out.low[rows] != s.high) or anywhere(out.ideal[rows] != s.ideal):
             self.loose = self.loose or Reason(Kind.SAME_WORDS)
@@ -156,9 +156,9 @@ class Scoring(Struct, eq=False):
         """(3, n): least and most wavefronts and the ideal of each request. Arguments: as in `SiteRecord.add`."""
         shift = self.machine.invariant_shift(self.access)
         step = min(1 << zeros, shift)
-        width = self.access.width or 1
-        if step < min(shift, width):
-            step = min(shift, width)
+        align = self.access.align
+        if step < min(shift, align):
+            step = min(shift, align)
             addresses = addresses - np.where(active, addresses, FARTHEST).min(axis=1, keepdims=True)
         addresses = np.where(active, addresses, 0)
         n = len(addresses)

@@ -21,8 +21,8 @@ def first_active(array: np.ndarray, active: np.ndarray) -> np.ndarray:
     """(rows, 1): the number in the first active lane of each row; one row if all lanes of all rows share one number."""
     if array.shape[1] == 1:
         return array
-    wide = array if array.shape == active.shape else np.broadcast_to(array, active.shape)
-    return np.take_along_axis(wide, active.argmax(axis=1)[:, None], 1)
+    rows = 0 if len(array) == 1 else np.arange(len(array))  # np.take_along_axis takes three times as long
+    return array[rows, active.argmax(axis=1), None]
 
 
 def varies(array: np.ndarray, active: np.ndarray) -> bool:

@@ -16,11 +16,17 @@ import numpy as np
 
 from ptxaudit.engine.domain import affine, comparisons
 from ptxaudit.engine.domain.lanes import varies
-from ptxaudit.engine.domain.value import Uniform, Value, signed
+from ptxaudit.engine.domain.value import Uniform, Value, because, signed
+from ptxaudit.ir.reasons import Kind, Reason
 
 
 class NotAffine(Exception):
-    """The round uses k in a way that has no closed form."""
+    """The round uses k in a way that has no closed form. needs_step: it uses a register to which not every round adds
+    the same. why: the reason why a value that decides something is unknown, if that is the cause.
+    """
+
+    def __init__(self, why: Reason | None = None):
+        self.needs_step = why is not None and why.of_kind(Kind.ROUNDS_DIFFER)
 
 
 @dataclass
@@ -59,7 +65,7 @@ class Round:
     def compare(self, relation: str, a: Value, b: Value, active: np.ndarray) -> Value:
         """A comparison as it is for k = 0; lowers `limit` to the first k at which it changes in an active lane."""
         if any(v.poison is not None or v.valid is not None for v in (a, b)):
-            raise NotAffine
+            raise NotAffine(because(a, b))
         if any(u != self.symbol for v in (a, b) for u, _ in v.terms):
             raise NotAffine
         kind, _, sign = relation.partition(".")

@@ -268,6 +268,11 @@ def array_zeros(array: np.ndarray) -> int:
     return low_zeros(bits, BITS[array.dtype])
 
 
+def active_zeros(array: np.ndarray, active: np.ndarray) -> int:
+    """Low zero bits that the elements of all active lanes share. active: (rows, lanes)."""
+    return array_zeros(array if array.shape[1] == 1 else np.where(active, array, array.dtype.type(0)))
+
+
 def term_zeros(value: Value) -> int:
     """The number of low bits that the unknowns do not reach: the base alone determines them."""
     bits = value.bits

@@ -26,7 +26,7 @@ from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lanes import varies
 from ptxaudit.engine.domain.rounds import NotAffine
-from ptxaudit.engine.domain.value import Uniform, Value, array_zeros, signed, squeeze
+from ptxaudit.engine.domain.value import Uniform, Value, active_zeros, signed, squeeze
 from ptxaudit.engine.exec.block_ranges import dimensions
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.control import why_undecided
@@ -79,7 +79,7 @@ class Accesses:
         if self.run.round is not None and (
             taking.undecided is not None or first_of(record.undecided, uncertain) is not record.undecided
         ):
-            raise NotAffine
+            raise NotAffine(uncertain if taking.undecided is None else taking.undecided.why)
         if taking.undecided is not None:
             return self._perhaps(_Access(instruction, site, cohort, view, record), taking, bool(uncertain))
         if uncertain:
@@ -152,7 +152,7 @@ class Accesses:
         known = self._addresses(address, active, record, instruction.index)
         if isinstance(known, Reason):
             if lap is not None and not known.data:
-                raise NotAffine
+                raise NotAffine(known)
             self.run.account.spend(BLOCK, RUNNING)
             most = most_wavefronts(record.machine, record.access, as_unknown(address), 0, active)
             return self._note(record.add_unknown, (active, weights, known, most))
@@ -288,6 +288,6 @@ class Accesses:
                     raise NeedBlocks(dimensions({u}))
                 return Reason(Kind.MULTIPLIES, instruction, unknowns=(u,))
             if not self._expanded(u, record.access):
-                zeros = min(zeros, u.zeros + array_zeros(c))
+                zeros = min(zeros, u.zeros + active_zeros(c, active))
         base = signed(address.base if wide else affine.fit(address, 32).base).astype(np.int64)
         return base if base.shape == active.shape else np.broadcast_to(base, active.shape), zeros, line

@@ -20,6 +20,7 @@ from ptxaudit.engine.domain.value import (
     as_uniform,
     because,
     known,
+    known_in,
     mapped,
     opaque,
     squeeze,
@@ -44,26 +45,9 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
         lost = because(b, c)
         lost = lost if lost is not None and lost.data else Reason(Kind.SHUFFLE_LANE, index)
         return opaque(op.bits, lost), opaque(1, lost)
-    lane = np.arange(LANES, dtype=np.int64)[None, :]
-    step = b.base.astype(np.int64) & 31
-    clamp, segment = c.base.astype(np.int64) & 31, (c.base.astype(np.int64) >> 8) & 31
-    max_lane = (lane & segment) | (clamp & ~segment & 31)
-    min_lane = lane & segment
-    match kind:
-        case "up":
-            source = lane - step
-            inside = source >= max_lane
-        case "down":
-            source = lane + step
-            inside = source <= max_lane
-        case "bfly":
-            source = lane ^ step
-            inside = source <= max_lane
-        case _:
-            source = min_lane | (step & ~segment & 31)
-            inside = source <= max_lane
+    source, inside = _read_from(kind, b.base, c.base)
     n = view.mask.shape[0]
-    source = np.broadcast_to(np.where(inside, source, lane), (n, LANES))
+    source = np.broadcast_to(source, (n, LANES))
     wide = mapped(a, lambda array: np.broadcast_to(array, (n, LANES)))
     pick: Callable[[np.ndarray], np.ndarray] = lambda array: np.take_along_axis(array, source, 1)
     idle = ~pick(active_lanes(view, guard))
@@ -77,9 +61,35 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
     elif why is None:
         why = Reason(Kind.SHUFFLE_INACTIVE, index)
     if broadcast and poison is not None and throughout(poison):
-        return *_one_for_all(op, view.env, op.bits, index), known(np.broadcast_to(inside, (n, LANES)))
+        (one,) = _one_for_all(op, view.env, op.bits, index)
+        if anywhere(idle & active_lanes(view, guard)):  # undefined, and not by itself the same in all lanes
+            one = Value(one.base, one.terms, poison=idle, why=Reason(Kind.SHUFFLE_INACTIVE, index))
+        return one, known(np.broadcast_to(inside, (n, LANES)))
     value = Value(pick(wide.base), tuple((u, pick(co)) for u, co in wide.terms), wide.valid, poison, why)
     return squeeze(value), known(np.broadcast_to(inside, (n, LANES)))
+
+
+def _read_from(kind: str, step: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the lane that each lane reads, whether it is in the lane's segment). step, bounds: sources of a shuffle."""
+    lane = np.arange(LANES, dtype=np.int64)[None, :]
+    step, clamp, segment = (
+        x & 31 for x in (step.astype(np.int64), bounds.astype(np.int64), bounds.astype(np.int64) >> 8)
+    )
+    max_lane, min_lane = (lane & segment) | (clamp & ~segment & 31), lane & segment
+    match kind:
+        case "up":
+            source = lane - step
+            inside = source >= max_lane
+        case "down":
+            source = lane + step
+            inside = source <= max_lane
+        case "bfly":
+            source = lane ^ step
+            inside = source <= max_lane
+        case _:
+            source = min_lane | (step & ~segment & 31)
+            inside = source <= max_lane
+    return np.where(inside, source, lane), inside
 
 
 def _of_one_lane(lane: Value, clamp: Value, named: Value | None, view: View, guard: Guarded) -> bool:
@@ -110,8 +120,9 @@ def _diverged(op: Op, view: View, index: int, guard: Guarded) -> Results:
     """
     own, mask = (as_unknown(view.read(s)) for s in op.src)
     active = active_lanes(view, guard)
-    if mask.known and view.exact and not varies(mask.base, active):
-        named = unpack(first_active(mask.base, active)[:, 0])
+    words = known_in(mask, active)
+    if words is not None and view.exact and not varies(words, active):
+        named = unpack(first_active(words, active)[:, 0])
         open_lanes = (
             active
             if own.terms or own.valid is not None
@@ -168,10 +179,10 @@ def _one_for_all(op: Op, env: Environment, bits: int, index: int) -> Results:
 def _match(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     a = view.read(op.src[0])
     groups = _members(op, 1, view, guard)
-    if not a.known or not view.exact or groups is None:
+    wide = known_in(a, active_lanes(view, guard))
+    if wide is None or not view.exact or groups is None:
         why = a.why or Reason(Kind.MATCH, index)
         return opaque(32, why), opaque(1, why)
-    wide = np.broadcast_to(a.base, (len(groups), LANES))
     mask = pack((wide[:, :, None] == wide[:, None, :]) & groups)
     if kind == "all":
         every = pack(groups)
@@ -213,11 +224,11 @@ _REDUCE = {
 def _redux(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     a = view.read(op.src[0])
     groups = _members(op, 1, view, guard)
-    if groups is None or not (a.known and view.exact and kind in _REDUCE):
+    wide = known_in(a, active_lanes(view, guard))
+    if groups is None or wide is None or not (view.exact and kind in _REDUCE):
         return (
             (_of_its_group(32, index),) if groups is None or several(groups) else _one_for_all(op, view.env, 32, index)
         )
-    wide = np.broadcast_to(a.base, (len(groups), LANES))
     if kind.endswith(".s"):
         wide = np.ascontiguousarray(wide).view(np.int32)
     neutral = {

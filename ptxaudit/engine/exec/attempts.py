@@ -90,8 +90,7 @@ def attempt(
     """
     saved = [(part, dict(vars(part))) for part in (run, run.env, warps, meetings, accesses)]
     records = [(r, r.undecided, r.meeting_assumed) for r in {id(r): r for r in run.records.values()}.values()]
-    shadow = run.shadow
-    begun = None if shadow is None else shadow.begin()
+    mark = None if run.shadow is None else run.shadow.mark()
     tried = Attempt(run, warps, meetings, accesses)
     try:
         tried.begin(rows)
@@ -103,6 +102,8 @@ def attempt(
                 vars(part).update(attributes)
             for record, undecided, met in records:
                 record.undecided, record.meeting_assumed = undecided, met
-        if shadow is not None and begun is not None:
-            shadow.end(begun, tried.rounds if tried.kept else 0)
+            if run.shadow is not None and mark is not None:
+                run.shadow.restore(mark)
+        elif run.shadow is not None:
+            run.shadow.keep(tried.rounds)
         accesses.places.forget()

@@ -62,6 +62,13 @@ class Warps(Groups):
             else None
         )
 
+    def holds(self, name: str, cohort: Cohort) -> np.ndarray:
+        """(n,) bool, whether the barrier has lanes of the cohort."""
+        if name not in self.words:
+            return np.zeros(len(cohort.rows), bool)
+        result: np.ndarray = self.words[name][cohort.rows] & pack(cohort.mask) != 0
+        return result
+
     def undecided(self, name: str, cohort: Cohort) -> None:
         """Records that the lanes of a cohort which leave the barrier are unknown."""
         self._of(self.firm, name, bool)[cohort.rows] = False
@@ -197,7 +204,7 @@ class Warps(Groups):
         if not anywhere(union & alive & ~mine) and not (alone and varies(words, cohort.mask)):
             self._cover(rows)
             self._tighten(cohort, words, again, arrived=True)
-            self._ordered(cohort, named)
+            self._ordered(cohort, words)
             return [cohort]
         self.syncing.append(Syncing(cohort, words, named, alone, again))
         self._check_syncing(rows)
@@ -280,7 +287,7 @@ class Warps(Groups):
                     mine = np.searchsorted(c.rows, cohort.rows[at])
                     words[at] = np.where(c.mask[mine], w[mine], words[at])
                 self._tighten(cohort, words, parts[0][3])
-                self._ordered(cohort, parts[0][2])
+                self._ordered(cohort, words)
                 self.suspend(cohort, word is not None)
 
     def idle(self) -> None:

@@ -94,7 +94,7 @@ def execute_in_round(op: Op, lap: Round, view: View, index: int) -> None:
         if after.poison is None and after.valid is None and all(u in before for u, _ in after.terms):
             continue
         if not _lost(was, view.mask) and (lap.live is None or d.name in lap.live):
-            raise NotAffine
+            raise NotAffine(after.why)
         view.write(d, opaque(d.bits, was.why or Reason(Kind.ROUNDS_DIFFER)), None)  # nor is it known in other trips
 
 

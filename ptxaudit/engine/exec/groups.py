@@ -60,7 +60,7 @@ class Syncing(Struct, eq=False):
 class Groups:
     """The groups of all warps of a simulation, except the running one of each."""
 
-    def __init__(self, run: Run, ordered: Callable[[Cohort, int], None]):
+    def __init__(self, run: Run, ordered: Callable[[Cohort, np.ndarray], None]):
         """ordered: called with lanes that have waited for those that they name."""
         self.run, self._ordered = run, ordered
         rows = run.registers.rows
@@ -346,7 +346,14 @@ class Groups:
         return kept[name]
 
     def _alive(self, rows: np.ndarray) -> np.ndarray:
-        return pack(self.run.alive[rows])
+        """(n,) the lanes that others may wait for. In PTX, lanes that only end need not wait for others to do so."""
+        alive, run = self.run.alive[rows], self.run
+        if not run.explicit:
+            for cohort in (*(c for _, _, c in run.heap), *(c for c, _ in run.waiting)):
+                if not cohort.calls and run.graph.only_exits(run.graph.block_of[cohort.pc]):
+                    here = among(rows, cohort.rows)
+                    alive[here] &= ~cohort.mask[np.searchsorted(cohort.rows, rows[here])]
+        return pack(alive)
 
 
 def _of_all_lanes(control: Control | None) -> bool:

@@ -66,7 +66,10 @@ class Meetings:
         self.same_way[cohort.rows] = np.where(cohort.mask, pack(cohort.mask)[:, None], ways)
 
     def all_meet(self, cohort: Cohort) -> None:
-        """Records that all living lanes of these warps certainly reconverge."""
+        """Records that all living lanes of these warps certainly reconverge, in warps of which all are there."""
+        whole = (cohort.mask == self.run.alive[cohort.rows]).all(axis=1)
+        if not throughout(whole):
+            cohort = cohort.some(whole)
         self.warps.loose[cohort.rows] = False
         cohort.diverged = None
         self.surely_met(cohort)
@@ -185,10 +188,17 @@ class Meetings:
             return self.warps.idle()
         waiting, self.run.waiting = self.run.waiting, []
         first = min(c.pc for c, _ in waiting)
+        elsewhere = np.zeros(len(self.same_way), np.uint32)
+        for cohort in self.warps.waiting():
+            elsewhere[cohort.rows] |= pack(cohort.mask)
         for cohort, key in waiting:
             if cohort.pc == first:
                 words = self.barriers[key[1]]
+                named = first_active(words[cohort.rows], cohort.mask)[:, 0]
                 words[cohort.rows] = np.where(cohort.mask, 0, words[cohort.rows])
+                # others wait at a bar.warp.sync: whether ptxas makes these wait here, and for which lanes, is unknown
+                apart = cohort.rows[named & elsewhere[cohort.rows] != 0]
+                self.warps.loosen(apart, Reason(Kind.WAITS_FOR_EVER, first), cohort)
                 self.run.push(cohort)
             else:
                 self.run.waiting.append((cohort, key))

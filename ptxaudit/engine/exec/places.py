@@ -12,7 +12,7 @@ import numpy as np
 from ptxaudit.engine.answer.footprint import Footprint, Issue
 from ptxaudit.engine.domain.lanes import varies
 from ptxaudit.engine.domain.rounds import Round
-from ptxaudit.engine.domain.value import ADDRESS_BITS, Value, array_zeros, resize, signed
+from ptxaudit.engine.domain.value import ADDRESS_BITS, Value, active_zeros, resize, signed
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.exec.warp_step import Participants, participants
@@ -138,7 +138,7 @@ def _placed(value: Value, issue: Issue) -> Place | None:
         if varies(c, issue.active):
             return None
         if u.kind != "rounds":  # `Round.moves_as_a_whole` handles those
-            zeros = min(zeros, u.zeros + array_zeros(c))
+            zeros = min(zeros, u.zeros + active_zeros(c, issue.active))
     return Place(value, issue, zeros)
 
 

@@ -158,17 +158,23 @@ class Repeats:
 
     def _attempt(self, block: int, cohort: Cohort, history: deque[Held]) -> bool:
         ending: list[int] = []  # periods whose rounds soon end
+        needed: list[set[Name]] = []  # registers without a step, for each period whose rounds use some of them
         for period in PERIODS:
             if len(history) < 2 * period + 1:
                 break
             if any(period % shorter == 0 for shorter in ending):  # each of its rounds is several of those
                 continue
             steps = _steps(history[-1], history[-1 - period], history[-1 - 2 * period])
+            without = history[-1].keys() - steps.keys()
+            if any(names <= without for names in needed):  # a trip of it fails where that one did
+                continue
             found = self._rounds(block, cohort, history[-1], steps, period)
             if found is _Found.DONE:
                 return True
             if found is _Found.SOON_OVER:
                 ending.append(period)
+            if found is _Found.NEEDS_STEP:
+                needed.append(without)
         return False
 
     def _rounds(self, block: int, cohort: Cohort, now: Held, steps: Steps, period: int) -> _Found:
@@ -203,8 +209,9 @@ class Repeats:
             )
             try:
                 self._drive(cohort)
-            except (NotAffine, Unsafe):
-                return _Found.TOO_MANY
+            except (NotAffine, Unsafe) as failed:
+                needs_step = isinstance(failed, NotAffine) and failed.needs_step
+                return _Found.NEEDS_STEP if needs_step else _Found.TOO_MANY
             except Returned as end:
                 held = end.cohort.again(cohort) and tried.unchanged(run.registers.rows)
                 if not (held and _inductive(start, _left_to_the_next(steps, lap.live), run.registers.values)):
@@ -259,6 +266,7 @@ class _Found(Enum):
     DONE = "they are done"
     NO_FORM = "they have no closed form"
     TOO_MANY = "fewer at once may have one"
+    NEEDS_STEP = "they use a register to which not every round adds the same"
     SOON_OVER = "a comparison changes before that pays"
 
 

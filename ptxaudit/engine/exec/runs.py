@@ -28,7 +28,7 @@ from ptxaudit.engine.exec.endless import Endless, entries, kept_by, left_at_once
 from ptxaudit.engine.exec.running import NeedBlocks, NeverLeft
 from ptxaudit.engine.exec.simulate import MAX_ROWS, Simulation, TooManyRows
 from ptxaudit.engine.memory import tables
-from ptxaudit.engine.memory.cells import GRAIN, Unsafe
+from ptxaudit.engine.memory.cells import GRAIN, BarriersUnclear, Unsafe
 from ptxaudit.engine.memory.draws import LOOKING, NotOnce, tells_blocks_apart
 from ptxaudit.engine.memory.environment import Environment, Facts
 from ptxaudit.engine.memory.rows import environment, three
@@ -144,10 +144,13 @@ def _with_tables(task: Task, before: Mapping[int, SiteResult], account: Account)
 
 def _trusting(run: Callable[[tables.Plan], dict[int, SiteResult]], plan: tables.Plan) -> dict[int, SiteResult]:
     """The first run that does not refute what it assumed to be known."""
+    last: Unsafe
     for _ in range(MOST_RUNS):
         try:
             result: dict[int, SiteResult] = run(plan)
             return result
+        except BarriersUnclear as unclear:
+            plan, last = replace(plan, executed=False), unclear
         except Unsafe as unsafe:
             if not unsafe.loads:
                 raise

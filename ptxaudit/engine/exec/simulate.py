@@ -264,12 +264,13 @@ class Simulation(Run):
         if self.env.counters is not None:
             self.env.counters.expand(index)
         self.warps.expand(index, placed)
-        if self.shadow is not None:
-            self.shadow.expand(index, self.low, self.high)
+        if self.tracked is not None:
+            self.tracked.expand(index)
+            self.tracked.shadow.expand(index, self.low, self.high)
         return placed(cohort)[0]
 
-    def ordered(self, cohort: Cohort, named: int) -> None:
-        """Records that the lanes of a cohort have waited for those that they name."""
+    def ordered(self, cohort: Cohort, words: np.ndarray) -> None:
+        """Records that the lanes of a cohort have waited for those that they name, words, (n, LANES) uint32."""
         self.meetings.surely_met(cohort)
-        if self.tracked is not None and named and len(cohort.rows):
-            self.tracked.ordered(cohort, named)
+        if self.tracked is not None and len(cohort.rows):
+            self.tracked.ordered(cohort, words)

@@ -57,6 +57,8 @@ class Transfers:
     def transfer(self, instruction: Instruction, c: Control, cohort: Cohort, relevant: bool) -> Cohort | None:
         """The cohort after its block's last instruction; None if it is in the heap or done."""
         following = instruction.index + 1
+        if self.tracked is not None and c.kind in ("sync", "warpsync", "part"):
+            self.tracked.together(cohort)
         match c.kind:
             case "open":
                 self._open(c, cohort)
@@ -71,8 +73,8 @@ class Transfers:
             case "barrier":
                 if gathers(c, self.run.explicit):
                     self.meetings.all_meet(cohort)  # ptxas puts a WARPSYNC before it where lanes may have diverged
-                if self.tracked is not None and instruction.index in self.tracked.plan.barriers:
-                    return self.tracked.hold(cohort, following, self.tracked.plan.barriers[instruction.index])
+                if self.tracked is not None:
+                    return self.tracked.arrive(instruction, c, cohort)
             case _:
                 return self._part(instruction, c, cohort, relevant)
         return cohort.at(following)
@@ -122,6 +124,8 @@ class Transfers:
             return cohort.at(pc)  # all of them
         if not self.run.explicit and anywhere(apart := torn(ways)):
             self.meetings.expect(self._meeting(instruction, c), cohort, apart)
+        if self.tracked is not None:
+            self.tracked.together(cohort)
         groups = [
             Cohort(pc, cohort.rows[rows], lanes[rows], within, *cohort.state) for (pc, lanes, within), rows in going
         ]
@@ -134,6 +138,8 @@ class Transfers:
 
     def _end(self, instruction: Instruction, cohort: Cohort, found: Destinations | Value) -> Cohort | None:
         """Ends lanes that exit, or that may."""
+        if self.tracked is not None:
+            self.tracked.together(cohort)
         if not isinstance(found, Value):
             return self.unresolved.exit(cohort, found[0][1], instruction.index + 1)
         self.run.no_round()

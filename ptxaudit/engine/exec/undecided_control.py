@@ -7,6 +7,8 @@ Behind it, counts are upper bounds or unknown; `fixpoint` answers for those acce
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ptxaudit.base.records import Record
@@ -34,7 +36,7 @@ class _Region(Record):
     """The code between a branch and its post-dominator.
 
     meeting: the post-dominator; sites inside; registers written inside; operations that may write local memory, with
-    the first instruction of each; unresolved: the first unmodelled call.
+    the first instruction of each; unresolved: the first unmodelled call; barriers: convergence barriers set inside.
     """
 
     meeting: int
@@ -42,6 +44,17 @@ class _Region(Record):
     written: dict[str, Reg]
     stores: dict[Op, int]
     unresolved: int | None
+    barriers: frozenset[str]
+
+
+def barriers_set_by(instruction: Instruction) -> Iterator[str]:
+    """The convergence barriers whose lanes an instruction sets."""
+    control = instruction.control
+    if control is not None and control.kind == "open" and control.barrier is not None:
+        yield control.barrier.name
+    for op in instruction.ops:
+        if op.name in ("barrier.clear", "barrier.restore") and isinstance(op.src[0], Reg):
+            yield op.src[0].name
 
 
 class UndecidedControl:
@@ -70,6 +83,7 @@ class UndecidedControl:
                 {d.name: d for op, _ in ops for d in op.dst if d is not None},
                 stores,
                 self._first_unresolved(inside),
+                frozenset(name for k in places for name in barriers_set_by(self.run.instructions[k])),
             )
         return self._regions[block]
 
@@ -86,6 +100,8 @@ class UndecidedControl:
         uniform = undecided is not None and is_uniform(undecided)
         parts = not self.run.explicit and not uniform and self.run.graph.may_differ(instruction.index)
         yields = self.run.graph.yields(block)
+        if self.run.explicit and not uniform and self.run.graph.may_differ(at):
+            self._share_barriers(region, cohort, at)
         if parts:
             self.meetings.diverge_from_now(cohort, LANE_BITS)
         if yields and undecided is None and not self.run.explicit and self.run.graph.may_differ(at):
@@ -96,27 +112,15 @@ class UndecidedControl:
             undecided = as_unknown(undecided)
             why = why_undecided(undecided, instruction.index)
             if self.run.round is not None and (parts or not self._as_in_each_round(region, undecided, why)):
-                raise NotAffine
+                raise NotAffine(why)
             if self.tracked is not None and self.tracked.matters(block):
                 self.tracked.shadow.lose(self.warps.view(cohort))
-            unknown = decided_by(undecided) if region.sites else None
-            to = self._ways_of(instruction) if unknown is not None else {}
-            runs = Reason(Kind.RUNS, instruction.index, cause=why)
-            for k in region.sites:
-                record, way = self.run.records[k], to.get(self.run.graph.block_of[k])
-                of_way = runs if way is None or unknown is None else runs_if(unknown, way, instruction.index)
-                record.undecided = first_of(record.undecided, of_way)
+            self._perhaps_made(region, instruction, undecided, why)
             self.enter_hidden(region.unresolved)
             view = self.warps.view(cohort)
             yields = yields or instruction.control is not None and bool(instruction.control.choices)
             parts_inside = yields and self._may_part_inside(instruction, view)  # all may take one path, then diverge
-            for op, k in region.stores.items():
-                if op.src and type(op.src[0]) is Reg and op.src[0].name in region.written:
-                    local.forget(self.run.registers)
-                else:
-                    state_spaces.perhaps_local(op, view, k)
-            for reg in region.written.values():
-                view.write(reg, opaque(reg.bits, why), None)
+            self._perhaps_written(region, view, why)
             apart = not uniform and self.run.graph.may_diverge(instruction.index) or parts_inside
             if apart and yields:
                 self.warps.loosen(cohort.rows, Reason(Kind.YIELD))
@@ -128,6 +132,38 @@ class UndecidedControl:
             return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], *cohort.state)
         cohort.pc = self.run.graph.starts[meeting]
         return cohort
+
+    def _perhaps_made(self, region: _Region, instruction: Instruction, undecided: Value, why: Reason) -> None:
+        """Whether the accesses inside are made is unknown."""
+        unknown = decided_by(undecided) if region.sites else None
+        to = self._ways_of(instruction) if unknown is not None else {}
+        runs = Reason(Kind.RUNS, instruction.index, cause=why)
+        for k in region.sites:
+            record, way = self.run.records[k], to.get(self.run.graph.block_of[k])
+            of_way = runs if way is None or unknown is None else runs_if(unknown, way, instruction.index)
+            record.undecided = first_of(record.undecided, of_way)
+
+    def _perhaps_written(self, region: _Region, view: View, why: Reason) -> None:
+        """What the code inside may write is unknown."""
+        for op, k in region.stores.items():
+            if op.src and type(op.src[0]) is Reg and op.src[0].name in region.written:
+                local.forget(self.run.registers)
+            else:
+                state_spaces.perhaps_local(op, view, k)
+        for reg in region.written.values():
+            view.write(reg, opaque(reg.bits, why), None)
+
+    def _share_barriers(self, region: _Region, cohort: Cohort, at: int) -> None:
+        """Some lanes may wait at a barrier that others set again inside, as in a recursive function: those at different
+        depths have one barrier.
+
+        (Measured: kernel 9203 of bench/adversary at -G. The function saves the barrier on its stack; lanes that leave
+        it at different depths are diverged afterwards.)
+        """
+        for name in region.barriers:
+            waited_for = cohort.rows[self.warps.holds(name, cohort)]
+            if len(waited_for):
+                self.warps.loosen(waited_for, Reason(Kind.BARRIER_SHARED, at), cohort)
 
     def _as_in_each_round(self, region: _Region, undecided: Value, why: Reason) -> bool:
         """In a loop's round that stands for many: the region is stepped over in every round, with the same effect as in

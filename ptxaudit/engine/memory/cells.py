@@ -19,6 +19,7 @@ from ptxaudit.base.arrays import distinct
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.domain.value import DTYPES
+from ptxaudit.engine.memory.happens_before import Past
 from ptxaudit.engine.memory.updates import MIXED, PLAIN, WIDTHS, Update
 from ptxaudit.ir.reasons import Kind, Reason, sentence
 
@@ -50,11 +51,16 @@ class Unsafe(Exception):
         self.reason, self.loads = reason, loads
 
 
+class BarriersUnclear(Unsafe):
+    """The barriers that the run has executed do not say which of them all threads of the block reach."""
+
+
 class Bytes(Record):
     """An access byte by byte, (m,) arrays.
 
     cell; of its lane: epoch, warp, the time when the whole warp last synchronised (synced), the lanes that are issued
-    with it (group), and row * LANES + lane; byte: which byte of the access it is.
+    with it (group), all lanes that access the byte, with those (lanes), and row * LANES + lane, -1 for several (lane);
+    byte: which byte of the access it is; past: what precedes the access, None: nothing of other lanes.
     """
 
     cell: np.ndarray
@@ -62,14 +68,30 @@ class Bytes(Record):
     warp: np.ndarray
     synced: np.ndarray
     group: np.ndarray
+    lanes: np.ndarray
     lane: np.ndarray
     byte: np.ndarray
+    past: Past | None
+
+    def before(self, some: np.ndarray, when: np.ndarray) -> np.ndarray:
+        """(k,) uint32: the lanes whose accesses up to the time `when` precede the bytes `some`."""
+        words: np.ndarray = self.group[some]
+        one = self.lane[some] >= 0
+        if self.past is not None and one.any():
+            words = words.copy()
+            words[one] |= self.past.words(self.lane[some[one]], when[one])
+        return words
 
     def some(self, index: np.ndarray) -> Bytes:
-        return Bytes(*(getattr(self, name)[index] for name in self.__struct_fields__))
+        return replace(self, **{name: getattr(self, name)[index] for name in self.__struct_fields__ if name != "past"})
+
+    def by_several(self, group: np.ndarray, lanes: np.ndarray) -> Bytes:
+        """The same bytes, each accessed by several lanes. group: the lanes that are issued with all of them."""
+        return replace(self, group=group, lanes=lanes, lane=np.where(group == self.group, self.lane, -1))
 
 
 Get = Callable[[str], np.ndarray]  # a field of the cells of an access
+Place = tuple[np.ndarray, np.ndarray]  # classes of blocks, offsets
 _FIELDS: dict[str, tuple[type[Any], int]] = {
     "value": (np.uint8, 0),
     "known": (bool, False),
@@ -79,6 +101,7 @@ _FIELDS: dict[str, tuple[type[Any], int]] = {
     "written": (np.int32, -1),
     "writer": (np.int16, -1),
     "writing": (np.uint32, 0),
+    "writers": (np.uint32, 0),
     "stored": (np.int64, -1),
     "update": (np.uint16, PLAIN),
     "width": (np.uint8, 0),
@@ -87,9 +110,14 @@ _FIELDS: dict[str, tuple[type[Any], int]] = {
     "seen": (np.int32, -1),
     "reader": (np.int16, -1),
     "reading": (np.uint32, 0),
+    "readers": (np.uint32, 0),
     "loaded": (np.int64, -1),
     "by": (np.int32, -1),
 }
+
+
+LOADS = "reader", "reading", "readers", "loaded"
+STORES = "writer", "writing", "writers", "stored"
 
 
 class Cells:
@@ -97,13 +125,20 @@ class Cells:
 
     value, known, why; frozen: never known again; blocks: dimensions (one bit each) of block indices in the stored
         value.
-    written, writer, writing, stored: epoch, warp, lanes issued together, and time of the last store.
+    written, writer, writing, writers, stored: epoch, warp, lanes issued together, all lanes and time of the last store
+        and of those that are unordered with it.
     update, width, place: the atomic operations in that epoch (`Update.number`), the bytes of their word, and which of
         them this byte is. counts: it grows by the same amount in each round of the loop that is tried.
-    seen, reader, reading, loaded, by: the same for loads that were taken as known, and the instruction.
+    seen, reader, reading, readers, loaded, by: the same for loads that were taken as known, and the instruction.
+    log: what was there before each change of the round that is tried; None: there is no such round. begun: when it
+        began; added: bytes, and what it adds to their words.
     """
 
-    __slots__ = (*_FIELDS, "limit", "_undo", "_begun", "_added")
+    __slots__ = (*_FIELDS, "added", "begun", "limit", "log")
+
+    log: list[tuple[Place, dict[str, np.ndarray]]] | None
+    begun: int
+    added: list[tuple[Place, np.ndarray]]
 
     value: np.ndarray
     known: np.ndarray
@@ -112,6 +147,7 @@ class Cells:
     written: np.ndarray
     writer: np.ndarray
     writing: np.ndarray
+    writers: np.ndarray
     stored: np.ndarray
     update: np.ndarray
     width: np.ndarray
@@ -120,14 +156,12 @@ class Cells:
     seen: np.ndarray
     reader: np.ndarray
     reading: np.ndarray
+    readers: np.ndarray
     loaded: np.ndarray
     by: np.ndarray
 
     def __init__(self, classes: int, limit: int):
-        self.limit = limit
-        self._undo: list[tuple[tuple[np.ndarray, np.ndarray], dict[str, np.ndarray]]] | None = None
-        self._begun = 0
-        self._added: list[tuple[tuple[np.ndarray, np.ndarray], np.ndarray]] = []  # bytes, what is added to their words
+        self.limit, self.log, self.begun, self.added = limit, None, 0, []
         for name, (dtype, start) in _FIELDS.items():
             setattr(self, name, np.full((classes, 0), start, dtype))
 
@@ -150,18 +184,22 @@ class Cells:
 
     def begin(self, clock: int) -> None:
         """A round of a loop begins at this time: changes can be undone, and content may only grow (NotAffine)."""
-        self._undo, self._begun = [], clock
+        self.log, self.begun, self.added = [], clock, []
 
-    def end(self, rounds: int) -> None:
-        """Ends the round, which stands for so many; 0: it is undone."""
-        for place, fields in reversed(self._undo or ()) if not rounds else ():
+    def undo(self) -> None:
+        """Ends the round and takes it back."""
+        for place, fields in reversed(self.log or ()):
             for name, values in fields.items():
                 getattr(self, name)[place] = values
-        for place, added in self._added if rounds else ():
+        self.log, self.added = None, []
+
+    def keep(self, rounds: int) -> None:
+        """Ends the round, which stands for so many."""
+        for place, added in self.added:
             old = np.ascontiguousarray(self.value[place]).view(added.dtype)
             self.value[place] = (old + added * added.dtype.type(rounds)).view(np.uint8)
             self.counts[place] = False
-        self._undo, self._added = None, []
+        self.log, self.added = None, []
 
     def _in_round(
         self, at: Bytes, update: Update, old: np.ndarray, new: np.ndarray, known: np.ndarray, forget: bool
@@ -174,7 +212,7 @@ class Cells:
         flat: Callable[[str], np.ndarray] = lambda name: getattr(self, name).reshape(-1)[at.cell]
         some: Callable[[np.ndarray], np.ndarray] = lambda a: np.logical_or.reduce(a.reshape(-1, update.size), axis=1)
         counts, held = some(flat("counts")), some(flat("known"))
-        used = some(flat("loaded") > self._begun) | some(flat("stored") > self._begun) & ~counts
+        used = some(flat("loaded") > self.begun) | some(flat("stored") > self.begun) & ~counts
         changed = held & (~known | (new != old) | counts)
         grows: np.ndarray = changed & known & (update.kind == "add")
         if (changed & used).any() or not forget and (changed & ~grows).any():
@@ -184,9 +222,9 @@ class Cells:
 
     def _changes(self, cell: np.ndarray) -> None:
         """Called before these bytes change."""
-        if self._undo is not None:
-            place = np.divmod(cell, self.size)
-            self._undo.append((place, {name: getattr(self, name)[place] for name in _FIELDS}))
+        if self.log is not None:
+            kind, offset = np.divmod(cell, self.size)
+            self.log.append(((kind, offset), {name: getattr(self, name)[kind, offset] for name in _FIELDS}))
 
     def write(
         self,
@@ -212,7 +250,8 @@ class Cells:
             order, first, reduced = _by_cell(at.cell, np.flatnonzero(some))
             alike = reduced(np.minimum, value) == reduced(np.maximum, value)
             keep = order[first]
-            one = replace(at.some(keep), group=reduced(np.bitwise_and, at.group))
+            group, lanes = reduced(np.bitwise_and, at.group), reduced(np.bitwise_or, at.lanes)
+            one = at.some(keep).by_several(group, lanes)
             self.write_diverged(
                 one,
                 clock,
@@ -245,7 +284,7 @@ class Cells:
         if get("counts").any():
             raise NotAffine
         mine = get("writer") == at.warp
-        ordered = (get("written") < epoch) | _in_order(get, at, "writer", "writing", "stored")
+        ordered = (get("written") < epoch) | _in_order(get, at, *STORES)
         if (updated & ~ordered).any():
             self._forget_words(flat, at, updated & ~ordered)
         self._changes(at.cell)
@@ -275,13 +314,14 @@ class Cells:
         operands: (m, 1 or 2) of each lane; sure, blocks: (m,) whether they are known, dimensions of block indices.
         forget: in a round of a loop, words may become unknown.
         """
-        start, warp, group = (a[:: update.size] for a in (at.cell, at.warp, at.group))
+        start, warp, group, lanes = (a[:: update.size] for a in (at.cell, at.warp, at.group, at.lanes))
+        many: Callable[[np.ndarray], np.ndarray] = lambda a: np.repeat(a, update.size)
         for one in distinct(warp) if len(distinct(start)) < len(start) else (None,):
             some = np.arange(len(start)) if one is None else np.flatnonzero(warp == one)
             order, first, reduced = _by_cell(start, some)
             keep = order[first]
             words = at.some((keep[:, None] * update.size + np.arange(update.size)).reshape(-1))
-            words = replace(words, group=np.repeat(reduced(np.bitwise_and, group), update.size))
+            words = words.by_several(many(reduced(np.bitwise_and, group)), many(reduced(np.bitwise_or, lanes)))
             if (np.diff(start[keep]) < update.size).any():  # misaligned
                 unknown = np.zeros(len(words.cell), np.uint8)
                 self.write(words, clock, unknown, unknown != 0, unknown, False, why)
@@ -311,7 +351,7 @@ class Cells:
         operands, sure, count = by
         self._check_order(get, at, np.ones(len(at.cell), bool))
         now, mine = get("written") >= at.epoch, get("writer") == at.warp
-        ordered = ~now | _in_order(get, at, "writer", "writing", "stored")
+        ordered = ~now | _in_order(get, at, *STORES)
         updated = now & (get("update") != PLAIN)
         own = updated & (get("width") == update.size) & (get("place") == at.byte)
         if (updated & ~own).any():  # words of other sizes
@@ -322,7 +362,7 @@ class Cells:
         known = possible & each(here) & sure
         old = np.ascontiguousarray(get("value")).view(DTYPES[update.size * BITS])
         new = np.where(known, update.applied(old, operands, count), 0).astype(old.dtype)
-        grows = None if self._undo is None else self._in_round(at, update, old, new, known, forget)
+        grows = None if self.log is None else self._in_round(at, update, old, new, known, forget)
         self._changes(at.cell)
         of_blocks = np.bitwise_or.reduce(get("blocks").reshape(-1, update.size), axis=1) | blocks
         asked = possible & each(here | (get("blocks") != 0)) & (sure | (blocks != 0)) & ~known
@@ -336,11 +376,11 @@ class Cells:
         if grows is not None and grows.any():
             place = np.divmod(at.cell[many(grows)], self.size)
             self.value[place], self.counts[place] = old[grows].view(np.uint8), True
-            self._added.append((place, (new - old)[grows]))
+            self.added.append((place, (new - old)[grows]))
 
     def _check_order(self, get: Get, at: Bytes, changed: np.ndarray) -> None:
         """Raises Unsafe if loads that are unordered with this store have taken the content as known."""
-        torn = (get("seen") >= at.epoch) & ~_in_order(get, at, "reader", "reading", "loaded") & changed
+        torn = (get("seen") >= at.epoch) & ~_in_order(get, at, *LOADS) & changed
         if torn.any():
             raise Unsafe(Reason(Kind.RACE), frozenset(distinct(get("by")[torn]).tolist()))
 
@@ -357,7 +397,7 @@ class Cells:
             seen = flat["seen"][cell] >= np.repeat(epoch[of], width)
             if seen.any():
                 raise Unsafe(Reason(Kind.RACE), frozenset(distinct(flat["by"][cell[seen]]).tolist()))
-            if self._undo is not None and flat["known"][cell].any():
+            if self.log is not None and flat["known"][cell].any():
                 raise NotAffine
             self._changes(cell)
             flat["known"][cell], flat["why"][cell], flat["blocks"][cell] = False, ORDER, 0
@@ -366,8 +406,9 @@ class Cells:
         self, flat: dict[str, np.ndarray], at: Bytes, clock: int, ordered: np.ndarray, mine: np.ndarray
     ) -> None:
         """Records who writes. ordered: where all earlier stores of the epoch precede this one; mine: by this warp."""
-        together = flat["writing"][at.cell] & at.group
+        together, every = flat["writing"][at.cell] & at.group, flat["writers"][at.cell] | at.lanes
         flat["writing"][at.cell] = np.where(ordered, at.group, np.where(mine, together, 0))
+        flat["writers"][at.cell] = np.where(ordered, at.lanes, np.where(mine, every, 0))
         flat["writer"][at.cell] = np.where(ordered | mine, at.warp, SEVERAL)
         flat["written"][at.cell], flat["stored"][at.cell] = at.epoch, clock
 
@@ -379,7 +420,7 @@ class Cells:
         flat = {name: getattr(self, name).reshape(-1) for name in _FIELDS}
         get: Get = lambda name: flat[name][at.cell]
         epoch = at.epoch
-        ordered = (get("written") < epoch) | _in_order(get, at, "writer", "writing", "stored")
+        ordered = (get("written") < epoch) | _in_order(get, at, *STORES)
         sure = get("known") & ordered
         asked = int(np.bitwise_or.reduce(np.where(ordered & ~sure, get("blocks"), 0), initial=0))
         why = np.where(sure, NEVER, np.where(get("known"), LATER, get("why")))
@@ -396,14 +437,15 @@ class Cells:
         keep = order[first]
         cell = at.cell[keep]
         group = np.where(warp == most, reduced(np.bitwise_and, at.group), 0)
+        lanes = reduced(np.bitwise_or, at.lanes)
+        after = _in_order(lambda name: flat[name][at.cell], at, *LOADS)
         warp = np.where(warp == most, warp, SEVERAL)
         epoch = at.epoch[keep]
         self._changes(cell)
         old = flat["reader"][cell]
-        fresh = (flat["seen"][cell] < epoch) | (old == warp) & (warp != SEVERAL) & (
-            flat["loaded"][cell] < at.synced[keep]
-        )
+        fresh = (flat["seen"][cell] < epoch) | (old == warp) & (warp != SEVERAL) & reduced(np.logical_and, after)
         flat["reading"][cell] = np.where(fresh, group, np.where(old == warp, flat["reading"][cell] & group, 0))
+        flat["readers"][cell] = np.where(fresh, lanes, flat["readers"][cell] | lanes)
         flat["reader"][cell] = np.where(fresh | (old == warp), warp, SEVERAL)
         flat["seen"][cell], flat["loaded"][cell], flat["by"][cell] = epoch, clock, index
 
@@ -418,10 +460,18 @@ def _by_cell(
     return order, first, lambda function, array: function.reduceat(array[order], first)
 
 
-def _in_order(get: Get, at: Bytes, who: str, together: str, when: str) -> np.ndarray:
-    """Where the last access of `who`, by the lanes `together` at `when`, came before this one in the same warp.
+def _in_order(get: Get, at: Bytes, who: str, together: str, every: str, when: str) -> np.ndarray:
+    """Where the last accesses of `who`, by the lanes `every`, of which `together` took part in each, up to `when`, came
+    before this one in the same warp.
 
-    It did if its lanes are issued with this one's, or if the whole warp has synchronised since.
+    They did if the whole warp has synchronised since, or if those of one lane that took part in each did, or those of
+    all lanes.
     """
-    result: np.ndarray = (get(who) == at.warp) & (((get(together) & at.group) != 0) | (get(when) < at.synced))
+    mine = get(who) == at.warp
+    result: np.ndarray = mine & (((get(together) & at.group) != 0) | (get(when) < at.synced))
+    open_ones = np.flatnonzero(mine & ~result)
+    if len(open_ones):
+        before = at.before(open_ones, get(when)[open_ones])
+        of_all = get(every)[open_ones]
+        result[open_ones] = (get(together)[open_ones] & before != 0) | (of_all != 0) & (of_all & ~before == 0)
     return result

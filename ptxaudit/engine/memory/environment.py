@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain import naming
+from ptxaudit.engine.domain.alternatives import chosen
 from ptxaudit.engine.domain.lanes import LANE_BITS, LANES
 from ptxaudit.engine.domain.value import (
     DTYPES,
@@ -283,6 +284,10 @@ class Environment:
                 return constant(size[d] if d >= 0 else size[0] * size[1] * size[2], 32)
             case "is_explicit_cluster":
                 return None if single else constant(1, 1)  # a cluster of one block may be stated, or not
+            case "cluster_launch_kind":  # ptxas compares it with 1 for %is_explicit_cluster
+                return None if single else constant(1, 32)
+            case "cluster_nctaid_reciprocal" if d >= 0:
+                return _reciprocal(size[d])
             case "clusterid" if d >= 0 and size[d] == 1:
                 return self._block_index(d)
             case "clusterid" if d in self.concrete_block:
@@ -311,6 +316,26 @@ class Environment:
         if op is not None:
             return origins.spaces(op.src[0], index, self.function.instructions[index].ops.index(op))
         return origins.spaces_of_site(index)
+
+
+def _reciprocal(size: int) -> Value:
+    """The driver's float by which machine code divides a block index by the cluster's size: one of a few.
+
+    Its bits are not documented, but what ptxas makes of it is: the product, truncated, is %clusterid (PTX ISA). So it
+    is no float whose quotients are wrong, which leaves 1 / size, rounded up, and floats above it with equal quotients.
+    """
+    why = Reason(Kind.NOT_BEFORE_THE_RUN, given=("cluster_nctaid_reciprocal",))
+    return chosen(reciprocals(size).view(np.uint32).reshape(-1, 1, 1, 1), None, (), True, why)
+
+
+@cache
+def reciprocals(size: int) -> np.ndarray:
+    """The least float with the right quotients for every block index in a grid's y and z, and the next one."""
+    index = np.arange(GRID_LIMITS[1] + 1)
+    one = np.nextafter(np.float32(1) / np.float32(size), np.float32(0))
+    while not np.array_equal((index.astype(np.float32) * one).astype(np.int64), index // size):
+        one = np.nextafter(one, np.float32(1))
+    return np.array([one, np.nextafter(one, np.float32(2))], np.float32)
 
 
 def _cluster_limits(stem: str, d: int) -> tuple[int | None, int | None]:

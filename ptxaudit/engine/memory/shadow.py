@@ -6,8 +6,8 @@ which the hardware may execute the threads yields the same value:
 
 - it was written in an earlier epoch, and by no one in this one; or
 - it was written in this epoch only by the same warp, before the load: by the same thread, in machine code by lanes
-  that were issued together with the load's (accesses of lanes issued together are in order), or before a barrier of
-  the whole warp;
+  that were issued together with the load's (accesses of lanes issued together are in order), before a barrier of
+  the whole warp, or in an order that follows from these and from barriers of some lanes (`happens_before`);
 - and no one overwrites it in this epoch unordered with the load. This is detected at the store, whichever is executed
   first: the value read then depends on the order, and the run is repeated without trusting that load (`Unsafe`).
 
@@ -28,6 +28,7 @@ from ptxaudit.engine.domain.value import Value, signed
 from ptxaudit.engine.memory.cells import REASONS, VALUE, Bytes, Cells, Unsafe
 from ptxaudit.engine.memory.clusters import own_place
 from ptxaudit.engine.memory.environment import SHARED_WINDOW, Environment
+from ptxaudit.engine.memory.happens_before import HappensBefore, Meetings, Past
 from ptxaudit.engine.memory.registers import View
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -50,16 +51,20 @@ class Touch(Record):
 
     kind: (n,) class of each row's block; warp: (n,) its number there; synced: (n,) when all its lanes last
         synchronised.
-    group: (n, LANES) lanes that are certainly issued together with each; active: (n, LANES).
+    group: (n, LANES) lanes that are certainly issued together with each; lanes: (n, LANES) those that perform each
+        access, with these; active: (n, LANES); past: what precedes the access, None: nothing of other lanes.
     """
 
     kind: np.ndarray
     warp: np.ndarray
     synced: np.ndarray
     group: np.ndarray
+    lanes: np.ndarray
     active: np.ndarray
+    past: Past | None
 
 
+Mark = tuple[np.ndarray, np.ndarray, Meetings]  # epochs, times, what precedes what
 Places = list[tuple[Cells, np.ndarray, np.ndarray]]  # (n, LANES) offsets, and the lanes that access them
 
 
@@ -81,6 +86,7 @@ class Shadow:
         classes = int(self.kind.max()) + 1
         self.warp = env.warp[:, 0].astype(np.int16)
         self.synced = np.full(len(self.kind), -1, np.int64)
+        self.order = HappensBefore(len(self.kind), lambda size: account.spend(elements(size), FOLLOWING))
         self.epoch = np.zeros(classes, np.int32)
         self.unknown = np.zeros(classes, bool)
         self.clock = 0
@@ -109,6 +115,7 @@ class Shadow:
         origin = np.zeros(int(self.kind.max()) + 1, np.int64)
         origin[self.kind] = old
         self.warp, self.synced = self.warp[index], self.synced[index]
+        self.order.expand(index)
         self.epoch, self.unknown = self.epoch[origin], self.unknown[origin]
         for cells in self.cells.values():
             cells.take(origin)
@@ -120,25 +127,38 @@ class Shadow:
             raise Unsafe(Reason(Kind.MANY_BYTES))
         self.account.spend(PASSES * elements(cells), FOLLOWING)
 
-    def begin(self) -> tuple[np.ndarray, np.ndarray]:
-        """A round of a loop begins, which `end` may undo. Returns what `end` needs."""
+    def mark(self) -> Mark:
+        """A round of a loop begins. Returns the state that must be restored if it is given up.
+
+        Each mark is followed by `restore` or `keep`, before the next one.
+        """
+        assert not self._trying
         self._trying = True
         for cells in self.cells.values():
             cells.begin(self.clock)
-        return self.epoch.copy(), self.synced.copy()
+        return self.epoch.copy(), self.synced.copy(), self.order.mark()
 
-    def end(self, begun: tuple[np.ndarray, np.ndarray], rounds: int) -> None:
-        """The round stands for so many; 0: it is undone."""
+    def restore(self, mark: Mark) -> None:
+        self._trying = False
+        self.epoch, self.synced, order = mark
+        self.order.restore(order)
+        for cells in self.cells.values():
+            cells.undo()
+
+    def keep(self, rounds: int) -> None:
+        """What has happened since the mark remains, and stands for so many rounds."""
         self._trying = False
         for cells in self.cells.values():
-            cells.end(rounds)
-        if not rounds:
-            self.epoch, self.synced = begun
+            cells.keep(rounds)
 
     def met(self, rows: np.ndarray) -> None:
         """Records that all living lanes of these warps have synchronised."""
         self.clock += 1
         self.synced[rows] = self.clock
+
+    def some_met(self, rows: np.ndarray, mask: np.ndarray) -> None:
+        """Records that these lanes of these warps, (n, LANES) bool, are together, or have waited for each other."""
+        self.order.meet(rows, mask, self.clock)
 
     # --- reasons ---
 
@@ -245,8 +265,10 @@ class Shadow:
             many(touch.warp[row]),
             many(touch.synced[row]),
             many(touch.group[row, lane]),
+            many(touch.lanes[row, lane]),
             many(row * LANES + lane),
             byte,
+            touch.past,
         )
 
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.work import REQUEST, Account, elements
 from ptxaudit.engine.domain import affine
-from ptxaudit.engine.domain.lanes import LANE_BITS, LANES, pack
+from ptxaudit.engine.domain.lanes import FULL_MASK, LANE_BITS, LANES, pack
 from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import DTYPES, Value, known, squeeze
 from ptxaudit.engine.memory import matrices
@@ -110,7 +110,7 @@ class Shared(Shadow):
         touch = self._touch(view, active)
         if self.env.function.explicit_reconvergence:
             return touch
-        return replace(touch, group=np.zeros_like(touch.group))
+        return replace(touch, group=np.zeros_like(touch.group), lanes=np.full_like(touch.lanes, FULL_MASK), past=None)
 
     def _read(self, at: Reference, place: Value, touch: Touch, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The bytes that each lane loads, whether they are known, and why not: (n, LANES, size) arrays."""
@@ -229,15 +229,19 @@ class Shared(Shadow):
             if self._lap() is not None and cells.known.reshape(-1)[cell].any():
                 raise NotAffine
             full: Callable[[Any, type[Any]], np.ndarray] = lambda number, dtype: np.full(len(cell), number, dtype)
-            group = np.bitwise_and.reduce(touch.group[mine[0]][lanes[mine[0]]]) if alone else 0
+            groups, by = (
+                of[mine[0]][lanes[mine[0]]] if alone else np.zeros(1, np.uint32) for of in (touch.group, touch.lanes)
+            )
             at = Bytes(
                 cell,
                 full(self.epoch[kind], np.int32),
                 full(touch.warp[mine[0]] if alone else UNORDERED, np.int16),
                 full(touch.synced[mine[0]] if alone else -1, np.int64),
-                full(group, np.uint32),
-                cell,
-                cell,
+                full(np.bitwise_and.reduce(groups), np.uint32),
+                full(np.bitwise_or.reduce(by), np.uint32),
+                full(-1, np.int64),
+                full(0, np.int64),
+                None,
             )
             cells.write_diverged(
                 at, self.clock, full(0, np.uint8), full(False, bool), full(0, np.uint8), lasting, why=PLACE
@@ -285,9 +289,11 @@ class Shared(Shadow):
         accesses of one thread past those of another.
         """
         rows = np.arange(len(view.mask)) if view.rows is None else view.rows
-        together = pack(view.mask)[:, None] if self.env.function.explicit_reconvergence and view.exact else LANE_BITS
-        group = np.broadcast_to(together, view.mask.shape)
-        return Touch(self.kind[rows], self.warp[rows], self.synced[rows], group, active)
+        together = view.mask if self.env.function.explicit_reconvergence and view.exact else None
+        group = np.broadcast_to(LANE_BITS if together is None else pack(together)[:, None], view.mask.shape)
+        self.order.accessed[rows] = self.clock + 1
+        past = self.order.past(rows, together)
+        return Touch(self.kind[rows], self.warp[rows], self.synced[rows], group, group, active, past)
 
     def _written(self, at: Reference) -> tuple[list[Value] | None, int, int]:
         """(values of adjacent elements, or None if unknown; bytes per lane; how many lanes write, from lane 0)."""

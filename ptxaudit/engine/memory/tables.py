@@ -38,7 +38,7 @@ from ptxaudit.ir.nodes import (
     Special,
     Unknown,
 )
-from ptxaudit.ir.operands import SHARED_SPACES, WRITES, SharedWrites
+from ptxaudit.ir.operands import SHARED_SPACES, WRITES, SharedWrites, control_reads
 from ptxaudit.ir.reasons import Kind, Reason
 from ptxaudit.ir.slices import Slice
 from ptxaudit.ir.warp_operations import ACROSS
@@ -55,15 +55,19 @@ class Plan(Record):
 
     part: the slice to execute.
     writes: instructions that may write shared memory, and those of them whose values may be known.
-    barriers: instruction -> number, where every thread of the block waits for all others.
+    barriers: instruction -> number, where every thread of the block waits for all others, judging by the code.
+    executed: instead, each barrier that a run executes is judged by its guard and count there; `meetings` are all of
+        them.
     reach: the ranges of unknown addresses. distrusted: loads whose values are not taken as known.
     """
 
     part: Slice
     writes: SharedWrites
     barriers: dict[int, int]
+    meetings: frozenset[int]
     reach: Reach
     distrusted: frozenset[int] = frozenset()
+    executed: bool = True
 
 
 def plan(
@@ -93,9 +97,17 @@ def plan(
     if astray is not None and valued:
         return Reason(Kind.WRITES_ASTRAY, astray.index, (astray.opcode,))
     writes = SharedWrites(writers, valued) if valued else SharedWrites()
-    barriers = _barriers(running, env)
-    part = graph.slice([*roots, *writes.writers], specified, {*whether, *barriers}, account, writes, barriers=True)
-    return Plan(part, writes, barriers, Reach(graph, env))
+    meetings = {i.index: control_reads(i) for i in running if i.control is not None and i.control.meeting is not None}
+    part = graph.slice(
+        [*roots, *writes.writers],
+        specified,
+        {*whether, *meetings},
+        account,
+        writes,
+        held=[(reg, k) for k, registers in meetings.items() for reg in registers],
+        barriers=True,
+    )
+    return Plan(part, writes, _barriers(running, env), frozenset(meetings), Reach(graph, env))
 
 
 def _writes(instruction: Instruction) -> bool:
@@ -120,10 +132,15 @@ def _astray(instruction: Instruction) -> bool:
     )
 
 
+def of_all(env: Environment) -> int:
+    """The number of threads that a barrier of the whole block waits for."""
+    assert env.block is not None  # there is a launch
+    return -(-env.block[0] * env.block[1] * env.block[2] // LANES) * LANES
+
+
 def _barriers(running: list[Instruction], env: Environment) -> dict[int, int]:
     """instruction -> number of the barriers at which all threads synchronise, if all barriers with that number do."""
-    assert env.block is not None  # there is a launch
-    everybody = -(-env.block[0] * env.block[1] * env.block[2] // LANES) * LANES
+    everybody = of_all(env)
     whole, others = {}, set()
     for i in running:
         meeting = i.control.meeting if i.control is not None and i.control.kind == "barrier" else None

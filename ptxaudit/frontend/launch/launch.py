@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -346,14 +346,15 @@ def _squeeze(name: str) -> str:
     return "".join(name.split())
 
 
-def names_of(kernel: str) -> list[str]:
+@lru_cache(maxsize=1 << 12)
+def names_of(kernel: str) -> tuple[str, ...]:
     """The spellings of a kernel's name, without blanks.
 
     These are the mangled name, and the demangled one in full, without parameters, and without template arguments.
     """
     head, _ = split_name(kernel)
     bare = head[: _template_start(head)]
-    return list(dict.fromkeys(_squeeze(name) for name in (kernel, demangle(kernel), head, bare)))
+    return tuple(dict.fromkeys(_squeeze(name) for name in (kernel, demangle(kernel), head, bare)))
 
 
 def _template_start(head: str) -> int:

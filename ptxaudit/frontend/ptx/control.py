@@ -113,11 +113,8 @@ def barrier(o: Opcode) -> Lower | None:
         return warp
 
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
-        meeting = (
-            None
-            if "cluster" in o.plain
-            else _meeting(e, operands[1:-1] if "red" in o.plain else operands, "arrive" not in o.plain)
-        )
+        taking = operands[1:-1] if "red" in o.plain else operands
+        meeting = None if "cluster" in o.plain else _meeting(e, taking, "arrive" not in o.plain)
         e.control = ir.Control("barrier", (), e.guard, meeting=meeting)
         if "red" in o.plain:
             kind = next(word for word in ("popc", "and", "or") if word in o.plain)
@@ -129,12 +126,11 @@ def barrier(o: Opcode) -> Lower | None:
 
 def _meeting(e: Emitter, operands: tuple[s.Operand, ...], waits: bool) -> ir.Meeting:
     """The barrier's number and the number of participating threads, from `a{, b}`."""
-    number, threads = (
-        ([v.value if isinstance(v := e.value(x, 32), ir.Const) else None for x in operands] + [0])[:2]
-        if operands
-        else (None, None)
-    )
-    return ir.Meeting(number, threads, waits)
+    if not operands:
+        return ir.Meeting(None, None, waits)
+    held = [e.value(x, 32) for x in operands[:2]]
+    number, threads = ([v.value if isinstance(v, ir.Const) else None for v in held] + [0])[:2]
+    return ir.Meeting(number, threads, waits, held[0], held[1] if len(held) > 1 else None)
 
 
 # --- across the lanes of a warp --------------------------------------------------------------------

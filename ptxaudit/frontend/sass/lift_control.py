@@ -237,11 +237,13 @@ def block_barrier(b: Builder) -> None:
         if b.operands
         else (None, None)
     )
-    meeting = (
-        ir.Meeting(number if b.has("SYNC", "ARV", "RED") else None, threads, not b.has("ARV"))
-        if b.root == "BAR"
-        else None
-    )
+    meeting = None
+    if b.root == "BAR":
+        numbered = number is not None and b.has("SYNC", "ARV", "RED")
+        count = None
+        if numbered and threads is None and isinstance(b.operand(1), Register) and not b.operand(1).is_predicate:
+            count = b.integer(b.operand(1))
+        meeting = ir.Meeting(number if numbered else None, threads, not b.has("ARV"), threads_in=count)
     b.control = ir.Control("barrier", guard=b.guard, meeting=meeting)
     if b.has("RED"):
         kind = "popc" if b.has("POPC") else "and" if b.has("AND") else "or"

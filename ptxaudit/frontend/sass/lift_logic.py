@@ -196,14 +196,12 @@ _PERMUTED_FIELDS = {
 
 
 def move(b: Builder) -> None:
-    """MOV, UMOV, R2UR, with one 32-bit source, or a pair for .64."""
+    """MOV, UMOV, with one 32-bit source, or a pair for .64."""
     if b.has("64"):
         source = b.operand(1)
         return b.write_pair(
             b.operand(0), b.literal(source, PAIR_BITS) if isinstance(source, Number) else b.pair(source)
         )
-    if isinstance(b.operand(0), Register) and b.operand(0).is_predicate:
-        raise NoMeaning
     b.write(b.operand(0), "mov", b.integer(b.operand(1)))
 
 
@@ -308,7 +306,6 @@ LOWERINGS = {
     "MOV": Row(move, "(64|SPILL)?", "RI"),
     "UMOV": Row(move, "64?", "RI"),
     "MOV32I": Row(move, "", "RI"),
-    "R2UR": Row(move, "(BROADCAST|FILL)?", "RI"),  # .FILL: restores what a MOV.SPILL has kept (in all code seen)
     **dict.fromkeys(("SEL", "USEL"), Row(select, "64?", "RI{2}P", "-")),
     **dict.fromkeys(("S2R", "S2UR"), Row(read_special, "", "RW")),
     **dict.fromkeys(("CS2R", "CS2UR"), Row(read_special, "32?", "RW")),

@@ -7,8 +7,8 @@
 The cost decides: first wavefronts (for global and local memory sectors), then excess, their share caused by
 conflicts; for cp.async.cg, whose wavefronts no counter covers, line classes. Sums over the launch are compared if both
 launches are the same, single requests otherwise. Intervals count if they do not overlap, or if a range of the same
-status moved. `status-changed` is what no figure decides: an exact figure that became a range around it, an unknown, or
-other figures of the block shapes that are tried where none is specified.
+status moved. `status-changed` is what no figure decides: an exact figure that became a range around it, an unknown,
+other cases within the same range, or other figures of the block shapes that are tried where none is specified.
 """
 
 from __future__ import annotations
@@ -194,6 +194,8 @@ def judge(old: AnySite, new: AnySite, same_launch: bool) -> Verdict:
         if after[0] <= before[0] and after[1] <= before[1]:
             return Verdict.BETTER
         return Verdict.STATUS_CHANGED  # a range that grew or shrank at both ends
+    if old.conditions and new.conditions and set(old.conditions) != set(new.conditions):
+        return Verdict.STATUS_CHANGED  # by which numbers it costs what, within the same range
     return undecided
 
 

@@ -198,7 +198,7 @@ class Costs(Struct, dict=True, eq=False):
                 asked = np.stack([low, high, high - ideal, lines, lines - lines_ideal])
                 each = group.pieces * np.maximum.reduceat(asked, group.starts, axis=2)
                 each[2], each[4] = each[1] - each[2], each[3] - each[4]
-            out[:, group.uses] += np.moveaxis(each, 0, 2)
+            out[:, group.uses] += each.transpose(1, 2, 0)
         return out
 
     def _of_requests(self, group: Group, scores: np.ndarray) -> np.ndarray:

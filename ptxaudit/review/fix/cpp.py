@@ -77,12 +77,13 @@ class Declaration(Record):
 
 class Access(Record):
     """A use of an array's name. indices: in its brackets; member: of the element, "" if none is named; of_address:
-    its address is taken; start, end: from the name to the last bracket or member."""
+    its address is taken; of_size: its size is; start, end: from the name to the last bracket or member."""
 
     line: int
     indices: tuple[Span, ...]
     member: str
     of_address: bool
+    of_size: bool
     start: int
     end: int
 
@@ -304,7 +305,11 @@ class Text:
             and self.tokens[at - 2].text not in (")", "]")
             or self.tokens[at - 2].text == "return"
         )
-        return Access(self.tokens[at].line, tuple(indices), member, unary, self.tokens[at].start, self.tokens[end].end)
+        first = at
+        while self.tokens[first - 1].text in ("(", "*"):
+            first -= 1
+        size, line = self.tokens[first - 1].text == "sizeof", self.tokens[at].line
+        return Access(line, tuple(indices), member, unary, size, self.tokens[at].start, self.tokens[end].end)
 
     # --- constants ---
 
@@ -346,8 +351,8 @@ def _without_comments(text: str) -> str:
 def _tokens(text: str) -> Iterator[Token]:
     line = 1
     for match in _TOKEN.finditer(text):
-        if match.lastgroup != "blank" and match["blank"] is None:
-            kind = next(kind for kind in ("text", "number", "name", "sign") if match[kind] is not None)
+        kind = match.lastgroup
+        if kind is not None and kind != "blank":
             yield Token(kind, match[0], match.start(), match.end(), line)
         line += match[0].count("\n")
 

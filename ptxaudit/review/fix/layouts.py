@@ -170,9 +170,8 @@ class Xor(_Everything):
         r = quotient(offsets, self.row)
         start = self.row * r
         change = np.zeros_like(r)
-        for bit, image in enumerate(self.images):
-            if image:
-                change ^= (r >> bit & 1) * image
+        for shift, mask in self.runs:
+            change ^= (r << shift if shift > 0 else r >> -shift) & mask
         result: np.ndarray = start + ((offsets - start) ^ change)
         return result
 

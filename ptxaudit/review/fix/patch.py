@@ -114,11 +114,15 @@ def edits_of(found: Declared, repair: Repair, partly: bool = False) -> Iterator[
         raise Refused(f"{declaration.name} is used in the macro {macros[0]}")
     if not code.in_place and not code.edits and code.element is None:
         raise Refused("it is not an expression in the source")
+    accesses = found.text.accesses(declaration)
+    for access in accesses if code.edits else ():
+        if access.of_size and len(access.indices) < len(declaration.dims):
+            raise Refused(f"line {access.line} takes the size of {declaration.name}, which changes")
     yield from code.edits
     if code.in_place:
         return
     members = {name for name, _, _ in structure_members(found)} if code.kind == "split" else set()
-    for access in found.text.accesses(declaration):
+    for access in accesses:
         where = f"line {access.line}"
         indices = [index.text for index in access.indices]
         if any(re.search(rf"\b{re.escape(declaration.name)}\b", index) for index in indices):

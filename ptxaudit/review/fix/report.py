@@ -241,18 +241,19 @@ def code_lines(found: ArrayRepairs, repair: Repair) -> list[str]:
     lines += code.extra
     if found.declared is None or code.element is None:
         return lines
+    name, dims = found.array.name, len(found.declared.dims)
+    accesses = found.declared.text.accesses(found.declared.declaration) if code.edits or not code.in_place else []
+    pointers = dict.fromkeys(access.line for access in accesses if access.of_address and len(access.indices) == dims)
+    notes = [
+        f"// line {line} takes the address of an element of {name}: accesses through it are checked, other uses are not"
+        for line in pointers
+    ]
     if code.in_place:
-        accesses = found.declared.text.accesses(found.declared.declaration) if code.edits else []
-        partly = dict.fromkeys(access.line for access in accesses if len(access.indices) < len(found.declared.dims))
-        return [
-            *lines,
-            *(
-                f"// line {line} uses {found.array.name} without all its indices: rows are longer there as well"
-                for line in partly
-            ),
-        ]
+        partly = dict.fromkeys(access.line for access in accesses if len(access.indices) < dims)
+        rows = [f"// line {line} uses {name} without all its indices: rows are longer there as well" for line in partly]
+        return [*lines, *rows, *notes]
     seen = {}
-    for access in found.declared.text.accesses(found.declared.declaration):
+    for access in accesses:
         old = found.declared.text.text[access.start : access.end]
         new = code.element([index.text for index in access.indices])
         seen[old] = (
@@ -260,4 +261,4 @@ def code_lines(found: ArrayRepairs, repair: Repair) -> list[str]:
             if new
             else f"{old}: index it by element first"
         )
-    return [*lines, *seen.values()]
+    return [*lines, *seen.values(), *notes]

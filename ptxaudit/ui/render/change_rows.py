@@ -17,7 +17,7 @@ from ptxaudit.report.mix import widths
 from ptxaudit.report.model import AnySite, Kernel, Site, Totals
 from ptxaudit.report.paths import place
 from ptxaudit.review.diff.reports import QUIET, SPACES, Change, Diff, KernelDiff, Nature, Resources, Verdict
-from ptxaudit.ui.render.rows import Note, place_notes
+from ptxaudit.ui.render.rows import Note, _cases, place_notes
 from ptxaudit.ui.render.short_names import short_name, short_pair
 
 COLUMNS = ("change", "place", "instruction", "status", "wavefronts", "excess", "ways")
@@ -435,9 +435,18 @@ def notes_of(row: Row) -> list[Note]:
         notes.append(Note("note", worst.cause))
     if change.verdict is Verdict.STATUS_CHANGED and worst.reason:
         notes.append(Note("note", worst.reason))
+        notes += _other_cases(change)
     if change.verdict in (Verdict.WORSE, Verdict.BETTER) and (requests := _requests(row)):
         notes.append(Note("note", requests))
     return notes
+
+
+def _other_cases(change: Change) -> Iterator[Note]:
+    """The cases of both sides, if they are what differs."""
+    old, new = change.old, change.new
+    if old is not None and new is not None and old.conditions and new.conditions and old.per_request == new.per_request:
+        for when, site in (("before", old), ("now", new)):
+            yield from (Note(note.kind, f"{when}, {note.text}") for note in _cases(site.conditions))
 
 
 def _requests(row: Row) -> str:

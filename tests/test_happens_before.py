@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 from ptxaudit.engine.domain.lanes import LANES, pack, unpack
+from ptxaudit.engine.domain.rounds import NotAffine
 from ptxaudit.engine.memory.cells import Bytes, Cells, Unsafe
 from ptxaudit.engine.memory.happens_before import HappensBefore, alike
+from ptxaudit.engine.memory.updates import MIXED, Update
 
 HISTORIES = 1200
-OTHER = ("limit", "log")
+OTHER = ("added", "begun", "limit", "log")
 FEW = 3  # lanes that take part, so that many accesses are ordered
 
 
@@ -208,14 +210,137 @@ def test_what_is_taken_back_leaves_nothing(seed: int) -> None:
         cells.grow(1)
         distrusted = frozenset(range(100))  # nothing is trusted: no store tears a load
         play(cells, order, first, 1, True, distrusted)
-        cells.log = []
+        cells.begin(len(first))
         before, mark = (
             {name: getattr(cells, name).copy() for name in cells.__slots__ if name not in OTHER},
             order.mark(),
         )
         times = None if order.times is None else order.times.copy()
         play(cells, order, second, 1 + len(first), True, distrusted)
-        cells.undo(0)
+        cells.undo()
         order.restore(mark)
         assert all(np.array_equal(getattr(cells, name), values) for name, values in before.items())
         assert (order.times is None) if times is None else np.array_equal(order.times, times)
+
+
+# --- atomic operations on a word ------------------------------------------------------------
+
+WORD = 4  # bytes
+ADD, MAX = (Update(kind, WORD, MIXED + 1 + at) for at, kind in enumerate(("add", "max")))
+
+
+def word_history(dice: random.Random) -> list[Step]:
+    """With "add" and "max", by some lanes or all that are together, for "store"."""
+    out: list[Step] = []
+    for what, together, lanes in history(dice):
+        if what == "store":
+            what, lanes = dice.choice(("add", "add", "add", "max")), dice.choice((together, lanes))
+        out.append((what, together, lanes))
+    return out
+
+
+def play_word(
+    cells: Cells, order: HappensBefore, steps: list[Step], first: int, explicit: bool, distrusted: frozenset[int]
+) -> dict[int, int | None]:
+    """load -> the word that it reads, None if that is not known. Raises Unsafe, NotAffine."""
+    found: dict[int, int | None] = {}
+    row, byte = np.zeros(1, np.int64), np.arange(WORD)
+    for number, (what, together, lanes) in enumerate(steps, first):
+        if what != "meet":
+            order.accessed[:] = number
+            one = access(lanes, together if explicit else None, order, -1)
+            at = one.some(np.repeat(np.arange(len(one.cell)), WORD))
+            at.cell[:] = at.byte[:] = np.tile(byte, len(one.cell))
+            if what == "load":
+                found[number] = None
+                if number not in distrusted:
+                    value, sure, _, _ = cells.read(at, number, number)
+                    found[number] = int(value[:WORD].view(np.uint32)[0]) if sure.all() else None
+            elif what == "store":
+                value = np.full(len(at.cell), number, np.uint8)
+                cells.write(at, number, value, value > 0, np.zeros_like(value), False)
+            else:
+                operands = np.full((len(one.cell), 1), 1 if what == "add" else 9, np.uint32)
+                plain = np.zeros(len(operands), np.uint8)
+                cells.update_words(
+                    at, number, ADD if what == "add" else MAX, operands, plain == 0, plain, 1, forgets(number)
+                )
+        if what == "meet" or explicit:
+            order.meet(row, together[None], number)
+    return found
+
+
+def forgets(number: int) -> bool:
+    """In a round, every other operation may make its word unknown."""
+    return number % 2 == 0
+
+
+def zeroed() -> Cells:
+    """A word that was 0 before the epoch."""
+    cells = Cells(1, WORD)
+    cells.grow(WORD)
+    cells.known[:] = True
+    return cells
+
+
+@pytest.mark.parametrize("explicit", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_word_is_known_where_all_operations_are_ordered_with_the_load(seed: int, explicit: bool) -> None:
+    """Sums in any order among themselves; else, each with those that follow it."""
+    dice = random.Random(f"{seed} {explicit} word")
+    known = mixed = 0
+    for _ in range(HISTORIES // 10):
+        steps, model = word_history(dice), Model()
+        before: dict[int, set[tuple[int, int]]] = {}
+        for number, (what, together, lanes) in enumerate(steps, 1):
+            if what == "meet":
+                model.meet(together)
+            else:
+                before[number] = model.access(number, lanes, together if explicit else None)
+        made = {n: {(n, int(lane)) for lane in np.flatnonzero(steps[n - 1][2])} for n in before}
+        updates = [n for n in before if steps[n - 1][0] != "load"]
+        distrusted: frozenset[int] = frozenset()
+        while True:
+            try:
+                found = play_word(zeroed(), HappensBefore(1, lambda size: None), steps, 1, explicit, distrusted)
+                break
+            except Unsafe as unsafe:
+                assert unsafe.loads - distrusted
+                distrusted |= unsafe.loads
+        for load, value in found.items():
+            if value is None:
+                continue
+            earlier = [s for s in updates if s < load]
+            assert all(made[s] <= before[load] for s in earlier), (load, steps)
+            assert all(made[load] <= before[s] for s in updates if s > load), (load, steps)
+            kinds = [steps[s - 1][0] for s in earlier]
+            pairs = [(s, t) for s in earlier for t in earlier if s < t and steps[s - 1][0] != steps[t - 1][0]]
+            assert all(made[s] <= before[t] for s, t in pairs), (load, steps)
+            word = 0
+            for s, kind in zip(earlier, kinds):
+                word = word + len(made[s]) if kind == "add" else max(word, 9)
+            assert value == word, (load, steps)
+            known, mixed = known + bool(earlier), mixed + bool(pairs)
+    assert known and (mixed or not explicit)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_operations_that_are_taken_back_leave_nothing(seed: int) -> None:
+    dice, stopped = random.Random(f"{seed} back"), 0
+    for _ in range(40):
+        first, second = word_history(dice), [*history(dice), *word_history(dice)]
+        dice.shuffle(second)
+        cells, order = zeroed(), HappensBefore(1, lambda size: None)
+        try:
+            play_word(cells, order, first, 1, True, frozenset())
+        except Unsafe:
+            continue
+        before = {name: getattr(cells, name).copy() for name in cells.__slots__ if name not in OTHER}
+        cells.begin(len(first))
+        try:
+            play_word(cells, order, second, 1 + len(first), True, frozenset())
+        except (NotAffine, Unsafe):
+            stopped += 1
+        cells.undo()
+        assert all(np.array_equal(getattr(cells, name), values) for name, values in before.items())
+    assert stopped

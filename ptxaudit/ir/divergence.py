@@ -17,7 +17,7 @@ from ptxaudit.ir.blocks import END, parts_if
 from ptxaudit.ir.dataflow.closure import Closure, of_owner
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
 from ptxaudit.ir.dataflow.solve import reached
-from ptxaudit.ir.nodes import Instruction, Op, Operand, Reg, Special, Unknown
+from ptxaudit.ir.nodes import MATRICES, Instruction, Op, Operand, Reg, Special, Unknown
 from ptxaudit.ir.operands import control_reads, overwrites, reads, sources_of
 from ptxaudit.ir.reaching import ReachingDefinitions
 from ptxaudit.ir.transfers import is_unresolved
@@ -244,6 +244,6 @@ def _differs_by_itself(op: Op) -> bool:
         op.name.startswith(ACROSS)
         or op.name == "opaque"
         or op.name == "load"
-        and op.space in ("local", "generic", "ldmatrix")
+        and op.space in ("local", "generic", MATRICES)
         or any(map(_own_place, op.src))
     )

@@ -121,6 +121,7 @@ class Guard(Record):
 
 
 COPY_ASYNC, STORE_MATRIX = "copy.async", "store.matrix"
+MATRICES = "ldmatrix"  # the space of loads of matrices from shared memory
 
 
 class Op(Record):
@@ -137,7 +138,11 @@ class Op(Record):
     offset: bytes added to the address operand src[0].
     read_only: a load from memory that the code promises not to be written (`ld.global.nc`, LDG.CONSTANT).
     So do two operations without a row or results: COPY_ASYNC, whose bytes (attrs) per lane arrive some time later,
-    and STORE_MATRIX, rows of 16 bytes at the addresses of the first lanes (attrs: how many; () = all).
+    and STORE_MATRIX, rows of 16 bytes at the addresses of the first lanes (attrs: how many, and whether the matrices,
+    of 8 rows of 16-bit elements, are transposed; () = all lanes, in an unknown layout). A "load" with the space
+    MATRICES reads such rows; its attrs go on with the same two, and its last operand is the data of other lanes.
+    An "atom" has attrs (operation,): "add", "min.s" (signed), "cas", …; "add.f" and the like are of floats. Its
+    operands follow each other in words of `bits`.
     """
 
     name: str

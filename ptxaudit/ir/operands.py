@@ -11,10 +11,10 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ptxaudit.base.records import Record
-from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX, Function, Guard, Instruction, Op, Reg, Site
+from ptxaudit.ir.nodes import COPY_ASYNC, MATRICES, STORE_MATRIX, Function, Guard, Instruction, Op, Reg, Site
 
 BARRIER_MOVES = ("barrier.save", "barrier.clear", "barrier.restore")  # between convergence barriers and registers
-SHARED_SPACES = ("shared", "shared::cluster", "generic")  # of operations that may access shared memory
+SHARED_SPACES = ("shared", "shared::cluster", "generic", MATRICES)  # of operations that may access shared memory
 WRITES = ("store", "atom", COPY_ASYNC, STORE_MATRIX)  # operations that write to an address operand
 
 
@@ -114,11 +114,11 @@ def reads(
         if place is None and op.name in ("load", "atom", "store"):
             place = set(written)
         if shared is not None and op.name in ("load", "store", "atom") and op.space in SHARED_SPACES:
-            all_of_it = op.name == "store" and instruction.index in shared.valued
+            all_of_it = op.name in ("store", "atom") and instruction.index in shared.valued
             read = [s for s in (op.src if all_of_it else op.src[:1]) if isinstance(s, Reg)] + (
                 [op.guard.reg] if op.guard else []
             )
-        elif opaque_load(op) and not follow_loads:
+        elif opaque_load(op) and (not follow_loads or op.space == MATRICES):
             read = [op.guard.reg] if op.guard else []
         elif op.name == "store" and op.space not in ("local",):
             read = []

@@ -2,18 +2,37 @@
 
 A kernel has a few phases, most of them separated by a barrier. They store, with every width, numbers computed from
 thread and block indices, parameters and earlier reads, by some threads or all, in loops, on both sides of branches;
-they read with other widths; and they do what makes numbers untrustworthy: races, missing barriers, barriers of some
-warps, atomic operations, copies, stores to loaded addresses.
+they read with other widths, and update words with atomic operations, which may commute; and they do what makes numbers
+untrustworthy: races, missing barriers, barriers of some warps, copies, stores to loaded addresses.
 """
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from functools import partial
+
+from .code import WIDTH
 
 TABLE, DATA = 2048, 16384  # bytes of the table, and of the array that its numbers index
 BLOCKS = [(32, 1, 1), (64, 1, 1), (96, 1, 1), (40, 1, 1), (16, 4, 1), (128, 1, 1)]
 GRIDS = [(1, 1, 1), (3, 1, 1), (2, 2, 1), (9, 1, 1)]
+UPDATES = tuple(
+    f"{kind}.{t}"
+    for kind, types in {
+        "add": "u32 s32 u64",
+        "min": "u32 s32 u64 s64",
+        "max": "u32 s32 u64 s64",
+        "and": "b32 b64",
+        "or": "b32 b64",
+        "xor": "b32 b64",
+        "inc": "u32",
+        "dec": "u32",
+        "exch": "b32 b64",
+        "cas": "b32",
+    }.items()
+    for t in types.split()
+)
 WIDTHS = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "v2.u32": 8, "v4.u32": 16}
 
 
@@ -27,6 +46,7 @@ class Table:
     count: int = 0
     depth: int = 0
     careful: float = 0.9  # probability of a barrier where one is needed
+    whole: bool = True  # all warps have all lanes
 
     def new(self, kind: str = "r") -> str:
         self.count += 1
@@ -106,6 +126,42 @@ class Table:
             self.put(f"cvta.shared.u64 {generic}, {wide};")
             return self.put(f"{self.guard()}st.{kind} [{generic}], {of};")
         self.put(f"{self.guard()}st.shared.{kind} [{address}], {of};")
+
+    def update(self) -> None:
+        """Atomic operations on words of the table, most of them of one kind."""
+        kind = self.rng.choice(["add.u32"] * 4 + list(UPDATES))
+        size = WIDTH[kind.split(".")[1]] // 8
+        for _ in range(self.rng.choice([1, 1, 2, 3])):
+            if self.chance(0.1):
+                kind = self.rng.choice([k for k in UPDATES if WIDTH[k.split(".")[1]] == size * 8])
+            address, v = self.place(size, 0.3), self.mixed() if self.chance(0.6) else self.word()
+            if kind.startswith(("inc", "dec")) and self.chance(0.7):
+                v = str(self.rng.choice([0, 3, 100]))
+            if size == 8:
+                w = self.new("rd")
+                self.put(f"mul.wide.u32 {w}, {v}, {self.rng.choice([1, 0x10001])};")
+                v = w
+            guard, more = self.guard(), f", {v}" if kind.startswith("cas") else ""
+            if more or kind.startswith("exch") or self.chance(0.2):
+                old = self.new("rd" if size == 8 else "r")
+                self.put(f"{guard}atom.shared.{kind} {old}, [{address}], {v}{more};")
+            else:
+                self.put(f"{guard}red.shared.{kind} [{address}], {v};")
+
+    def matrices(self, store: bool) -> None:
+        """Rows of the table written from the registers of whole warps, or read into them."""
+        n, at, address = self.rng.choice([1, 2, 4]), self.new(), self.new()
+        rows = self.rng.choice(["%thread", self.word()])
+        self.put(f"and.b32 {at}, {rows}, {TABLE // 16 - 1};")
+        self.put(f"mad.lo.u32 {address}, {at}, 16, %table;")
+        form = f"sync.aligned.m8n8.x{n}{self.rng.choice(['', '.trans'])}.shared.b16"
+        if store:
+            values = ", ".join(self.mixed() for _ in range(n))
+            return self.put(f"stmatrix.{form} [{address}], {{{values}}};")
+        registers = [self.new() for _ in range(n)]
+        self.put(f"ldmatrix.{form} {{{', '.join(registers)}}}, [{address}];")
+        self.words += registers
+        self.use(self.rng.choice(registers))
 
     def read(self) -> None:
         """A load from the table, whose number is then used."""
@@ -190,7 +246,7 @@ class Table:
         self.put(f"setp.eq.u32 {p}, {by}, 0;")
         self.put(f"@{p} bra {other};")
         words, self.depth = list(self.words), 1
-        self.rng.choice([self.fill, self.read])()
+        self.rng.choice([self.fill, self.read, self.update])()
         self.words = list(words)
         self.put(f"bra {end};")
         self.lines.append(f"{other}:")
@@ -211,7 +267,7 @@ class Table:
         self.words += [i, i]
         if self.chance(0.4):
             self.barrier()
-            self.fill()
+            self.rng.choice([self.fill, self.fill, self.update])()
             self.barrier()
             self.read()
         elif self.chance(0.5):
@@ -250,7 +306,9 @@ class Table:
                 self.lines.append(f"{end}:")
 
     def body(self) -> None:
-        kinds = [self.fill] * 4 + [self.read] * 4 + [self.branch, self.loop, self.loop]
+        kinds = [self.fill] * 4 + [self.read] * 4 + [self.branch, self.loop, self.loop, self.update, self.update]
+        if self.whole and self.chance(0.3):
+            kinds += [partial(self.matrices, True), partial(self.matrices, False)]
         if self.chance(0.35):
             kinds += [self.astray]
         self.fill()
@@ -279,7 +337,9 @@ def kernel(seed: int) -> tuple[str, tuple, tuple, list]:
     if rng.random() < 0.4:
         t.put("mov.u32 %rblock, %ctaid.x;")
         t.words.append("%rblock")
+    t.whole = block[0] * block[1] % 32 == 0
     if rng.random() < 0.15:
+        t.whole = False
         t.put("setp.ge.u32 %pend, %thread, 24;")
         t.put("@%pend bra $END;" if rng.random() < 0.5 else "@%pend exit;")
     t.body()

@@ -35,6 +35,7 @@ class Round:
         default_factory=list
     )  # the function and arguments that add each to a record
     long: bool = False  # the loop has many trips: worth more effort
+    forgets: bool = False  # … and what atomic operations change in memory may become unknown
     live: Container[str] | None = None  # registers that may be read before a trip writes them; None: possibly all
 
     def ends(self, block: int, pc: int, cohort: Any) -> bool:

@@ -30,11 +30,14 @@ Left = dict[tuple[Any, ...], np.ndarray]  # what a trip leaves besides registers
 
 
 class Attempt:
-    """The parts of a run while trips of a loop are tried. kept: their effects are not rolled back."""
+    """The parts of a run while trips of a loop are tried.
+
+    kept: their effects are not rolled back; rounds: how often those on shared memory then repeat.
+    """
 
     def __init__(self, run: Run, warps: Warps, meetings: Meetings, accesses: Accesses):
         self.run, self.warps, self.meetings, self.accesses = run, warps, meetings, accesses
-        self.kept = False
+        self.kept, self.rounds = False, 1
         self.before: Left = {}
 
     def begin(self, rows: np.ndarray | None) -> None:
@@ -102,5 +105,5 @@ def attempt(
             if run.shadow is not None and mark is not None:
                 run.shadow.restore(mark)
         elif run.shadow is not None:
-            run.shadow.keep()
+            run.shadow.keep(tried.rounds)
         accesses.places.forget()

@@ -46,6 +46,7 @@ HISTORY = 2 * max(PERIODS) + 1
 AT_ONCE = (1 << 24, 1 << 16, 1 << 10, 1 << 6)  # rounds that are tried together, largest first
 LOOKED = 256  # trips of any loops, doubled each time, after which to check whether a run can still learn anything
 LONG = 32  # trips after which rounds may drop registers and step over branches: longer loops run to their end then
+PATIENCE = 1 << 12  # trips after which rounds may forget what atomic operations change in shared memory
 WORTH = 4  # fewer rounds than this are executed one by one
 SPIN = 16  # trips after which a loop that others wait for is checked for progress
 SPINS = Reason(Kind.SPINS)
@@ -74,7 +75,7 @@ class Repeats:
         self.side_by_side = SideBySide(run, warps, meetings, accesses, drain)
         self.aside = Aside(run, warps)
         self.trips = 0
-        self.long = False
+        self.long = self.forgets = False
 
     def at_head(self, block: int, cohort: Cohort) -> Cohort:
         """At a loop head: the cohort, some rounds later if possible."""
@@ -118,7 +119,7 @@ class Repeats:
         history.append(dict(self.run.registers.values))
         count += 1
         self.arrivals[block] = (who, count, history)
-        self.long = count > LONG
+        self.long, self.forgets = count > LONG, count > PATIENCE
         if not alone:
             due = count > 4 and (count - 1) & (count - 2) == 0
             if due and self.aside.rounds(cohort, history, lambda own: self._attempt(block, cohort, own)):
@@ -197,7 +198,9 @@ class Repeats:
         with attempt(run, self.warps, self.meetings, accesses) as tried:
             start = _begun(now, steps, symbol)
             run.registers.values = dict(start)
-            run.round = lap = Round(block, symbol, period, most, long=self.long, live=self._live(block))
+            run.round = lap = Round(
+                block, symbol, period, most, long=self.long, forgets=self.forgets, live=self._live(block)
+            )
             try:
                 self._drive(cohort)
             except (NotAffine, Unsafe):
@@ -214,8 +217,8 @@ class Repeats:
                 raise self._never_left(cohort)
             if trial:
                 return _Found.DONE
-            tried.kept = True
-        rounds = min(lap.limit, most)
+            tried.kept, tried.rounds = True, min(lap.limit, most)
+        rounds = tried.rounds
         run.registers.values = {n: at_trip(v, symbol.key, rounds - 1) for n, v in run.registers.values.items()}
         for add, arguments in lap.requests:
             add(*arguments, times=rounds)

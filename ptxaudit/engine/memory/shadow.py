@@ -51,19 +51,20 @@ class Touch(Record):
 
     kind: (n,) class of each row's block; warp: (n,) its number there; synced: (n,) when all its lanes last
         synchronised.
-    group: (n, LANES) lanes that are certainly issued together with each; active: (n, LANES); past: what precedes the
-        access, None: nothing of other lanes.
+    group: (n, LANES) lanes that are certainly issued together with each; lanes: (n, LANES) those that perform each
+        access, with these; active: (n, LANES); past: what precedes the access, None: nothing of other lanes.
     """
 
     kind: np.ndarray
     warp: np.ndarray
     synced: np.ndarray
     group: np.ndarray
+    lanes: np.ndarray
     active: np.ndarray
     past: Past | None
 
 
-Mark = tuple[np.ndarray, np.ndarray, Meetings, dict[str, int]]  # epochs, times, what precedes what, lengths of logs
+Mark = tuple[np.ndarray, np.ndarray, Meetings]  # epochs, times, what precedes what
 Places = list[tuple[Cells, np.ndarray, np.ndarray]]  # (n, LANES) offsets, and the lanes that access them
 
 
@@ -89,7 +90,7 @@ class Shadow:
         self.epoch = np.zeros(classes, np.int32)
         self.unknown = np.zeros(classes, bool)
         self.clock = 0
-        self._marks = 0  # that are neither restored nor kept
+        self._trying = False
         self.trusted: set[int] = set()  # loads that were taken as known since it was last cleared
         self.reasons = [Reason(kind) for kind in REASONS.values()]
         self.cells: dict[str, Cells] = {}
@@ -127,27 +128,28 @@ class Shadow:
         self.account.spend(PASSES * elements(cells), FOLLOWING)
 
     def mark(self) -> Mark:
-        """The state that must be restored if a round of a loop is given up. Each mark is followed by `restore` or
-        `keep`.
+        """A round of a loop begins. Returns the state that must be restored if it is given up.
+
+        Each mark is followed by `restore` or `keep`, before the next one.
         """
-        self._marks += 1
+        assert not self._trying
+        self._trying = True
         for cells in self.cells.values():
-            cells.log = [] if cells.log is None else cells.log
-        lengths = {name: len(cells.log or ()) for name, cells in self.cells.items()}
-        return self.epoch.copy(), self.synced.copy(), self.order.mark(), lengths
+            cells.begin(self.clock)
+        return self.epoch.copy(), self.synced.copy(), self.order.mark()
 
     def restore(self, mark: Mark) -> None:
-        self.epoch, self.synced, order, lengths = mark
+        self._trying = False
+        self.epoch, self.synced, order = mark
         self.order.restore(order)
-        for name, cells in self.cells.items():
-            cells.undo(lengths.get(name, 0))
-        self.keep()
+        for cells in self.cells.values():
+            cells.undo()
 
-    def keep(self) -> None:
-        """What has happened since the last mark remains."""
-        self._marks -= 1
-        for cells in self.cells.values() if not self._marks else ():
-            cells.log = None
+    def keep(self, rounds: int) -> None:
+        """What has happened since the mark remains, and stands for so many rounds."""
+        self._trying = False
+        for cells in self.cells.values():
+            cells.keep(rounds)
 
     def met(self, rows: np.ndarray) -> None:
         """Records that all living lanes of these warps have synchronised."""
@@ -247,7 +249,8 @@ class Shadow:
             )
         if name not in self.cells:
             self.cells[name] = Cells(len(self.epoch), size)
-            self.cells[name].log = [] if self._marks else None
+            if self._trying:
+                self.cells[name].begin(self.clock)
         return self.cells[name]
 
     def _bytes(self, cells: Cells, offsets: np.ndarray, lanes: np.ndarray, touch: Touch, size: int) -> Bytes:
@@ -261,8 +264,8 @@ class Shadow:
             many(self.epoch[touch.kind[row]]),
             many(touch.warp[row]),
             many(touch.synced[row]),
-            group := many(touch.group[row, lane]),
-            group,
+            many(touch.group[row, lane]),
+            many(touch.lanes[row, lane]),
             many(row * LANES + lane),
             byte,
             touch.past,

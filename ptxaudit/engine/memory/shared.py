@@ -3,10 +3,11 @@
     store shared [s + 4 tid], tid ^ 1       bytes, with who wrote them and when
     x = load shared [s + 4 lane]            numbers, where they are certain (`shadow` defines when)
 
-There is one for each run that has a plan (`tables`). Stores of unknown values, atomic operations and matrices make
-their bytes unknown; bytes that an asynchronous copy writes stay unknown; a store to an unknown place makes the bytes
-that it can reach (`reach`) unknown, or else all bytes of its block permanently. A loop is summarised in closed form
-(`repeat`) only if each round leaves the bytes unchanged.
+There is one for each run that has a plan (`tables`). Stores of unknown values make their bytes unknown, and so do
+atomic operations whose order matters (`updates`); bytes that an asynchronous copy writes stay unknown; a store to an
+unknown place makes the bytes that it can reach (`reach`) unknown, or else all bytes of its block permanently. A loop is
+summarised in closed form (`repeat`) only if each round leaves the bytes unchanged, or adds the same to words that it
+does not use otherwise.
 """
 
 from __future__ import annotations
@@ -15,24 +16,28 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from ptxaudit.base.arrays import distinct
 from ptxaudit.base.work import REQUEST, Account, elements
-from ptxaudit.engine.domain.lanes import LANE_BITS, LANES, pack
+from ptxaudit.engine.domain import affine
+from ptxaudit.engine.domain.lanes import FULL_MASK, LANE_BITS, LANES, pack
 from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import DTYPES, Value, known, squeeze
+from ptxaudit.engine.memory import matrices
 from ptxaudit.engine.memory.cells import LATER, NEVER, PLACE, UNORDERED, Bytes, Cells, Unsafe
 from ptxaudit.engine.memory.clusters import ALONE
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.generic import located
 from ptxaudit.engine.memory.references import Otherwise, Reference
 from ptxaudit.engine.memory.registers import Results, View, blend, fill
-from ptxaudit.engine.memory.shadow import BYTE, FOLLOWING, PASSES, BlocksNeeded, Shadow, Touch
+from ptxaudit.engine.memory.shadow import BYTE, FOLLOWING, PASSES, BlocksNeeded, Places, Shadow, Touch
 from ptxaudit.engine.memory.tables import Plan
-from ptxaudit.ir.nodes import COPY_ASYNC, STORE_MATRIX
+from ptxaudit.engine.memory.updates import WIDTHS, Updates, operands_of
+from ptxaudit.hardware.machine_model import MATRIX_ROW_BYTES
+from ptxaudit.ir.nodes import COPY_ASYNC, MATRICES, STORE_MATRIX
 from ptxaudit.ir.reasons import Kind, Reason
 
-ROW_BYTES = 16  # row of a matrix
 WIDEST = 16  # bytes that a lane accesses at once
 
 
@@ -52,6 +57,7 @@ class Shared(Shadow):
         """low, high, ask_for_blocks, account: as for `Shadow`. lap: the current round of a loop, if any."""
         super().__init__(env, low, high, ask_for_blocks, account)
         self.plan, self._lap = plan, lap
+        self._updates = Updates()
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
         if not at.certain:
@@ -67,7 +73,10 @@ class Shared(Shadow):
                 raise NotAffine
             return defaults
         each = at.bits // BYTE
-        value, sure, why = self._read(at, place, self._touch(at.view, active), each * len(defaults))
+        if at.op.space == MATRICES:
+            value, sure, why = self._matrices(at, place, active)
+        else:
+            value, sure, why = self._read(at, place, self._touch(at.view, active), each * len(defaults))
         out = []
         for k, default in enumerate(defaults):
             part = slice(k * each, (k + 1) * each)
@@ -76,6 +85,32 @@ class Shared(Shadow):
             reason = self.reasons[int(why[:, :, part][active].max(initial=NEVER))].at(at.index)
             out.append(_joined(default, at.extended(known(word), k), mine, active, reason))
         return tuple(out)
+
+    def _matrices(self, at: Reference, place: Value, active: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The bytes of each lane's registers after a load of matrices, as of `_read`.
+
+        They are known in warps all of whose lanes load together; else the instruction is undefined.
+        """
+        lanes, transposed = at.op.attrs[2:]
+        reading = active & self._whole(at, active)[:, None] & (np.arange(LANES) < lanes)
+        found = self._read(at, place, self._together(at.view, reading), MATRIX_ROW_BYTES)
+        value, sure, why = (matrices.registers_of(a, len(at.op.dst), transposed) for a in found)
+        return value, sure, why
+
+    def _whole(self, at: Reference, active: np.ndarray) -> np.ndarray:
+        """(rows,) whether certainly all lanes of the warp act together."""
+        together: np.ndarray = np.logical_and.reduce(active, axis=1) & (at.certain and at.view.exact)
+        return together
+
+    def _together(self, view: View, active: np.ndarray) -> Touch:
+        """As `_touch`, for an access of rows whose data are in other lanes than their addresses.
+
+        In PTX, no thread is alone in having made it: only barriers order it with other accesses.
+        """
+        touch = self._touch(view, active)
+        if self.env.function.explicit_reconvergence:
+            return touch
+        return replace(touch, group=np.zeros_like(touch.group), lanes=np.full_like(touch.lanes, FULL_MASK), past=None)
 
     def _read(self, at: Reference, place: Value, touch: Touch, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The bytes that each lane loads, whether they are known, and why not: (n, LANES, size) arrays."""
@@ -111,18 +146,23 @@ class Shared(Shadow):
             values = None  # the operations that compute them are not in the slice
         if lanes < LANES:
             active = active & (np.arange(LANES) < lanes)
-        touch, lap, lasting = self._touch(at.view, active), self._lap(), at.op.name == COPY_ASYNC
+        of_matrices, lap, lasting = at.op.name == STORE_MATRIX, self._lap(), at.op.name == COPY_ASYNC
+        touch = self._together(at.view, active) if of_matrices else self._touch(at.view, active)
         if not self._tracked(touch):
             return
-        if lap is not None and (isinstance(place, Reason) or any(lap.mentions(v) for v in (place, *(values or ())))):
+        if lap is not None and isinstance(place, Value) and at.op.name == "atom" and not lap.mentions(place):
+            pass  # the operands do not matter if the words are unknown
+        elif lap is not None and (isinstance(place, Reason) or any(lap.mentions(v) for v in (place, *(values or ())))):
             raise NotAffine
         places, astray = self._places(place, active, size, at.view)
         if astray.any():
             self._astray(at, touch, astray, size, lasting)
             if not self._tracked(touch):
                 return
-        value, is_known, blocks = _content(values, size, active.shape)
         self.clock += 1
+        if at.op.name == "atom" and values is not None:
+            return self._update(at, values, size, touch, places)
+        value, is_known, blocks = self._stored(at, values, size, active)
         for cells, offsets, going in places:
             bytes_ = self._bytes(cells, offsets, going & ~self.unknown[touch.kind][:, None], touch, size)
             where = bytes_.lane // LANES, bytes_.lane % LANES, bytes_.byte
@@ -133,6 +173,35 @@ class Shared(Shadow):
                 if (there & ~(sure & (new == before))).any() or follows and not (sure & there).all():
                     raise NotAffine  # the rounds change the bytes
             cells.write(bytes_, self.clock, new, sure, blocks[where], lasting, self._reason(values))
+
+    def _stored(
+        self, at: Reference, values: list[Value] | None, size: int, active: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The bytes that each lane writes, as of `_content`."""
+        if values is None or at.op.name != STORE_MATRIX:
+            return _content(values, size, active.shape)
+        value, sure, blocks = _content(values, values[0].bits // BYTE * len(values), active.shape)
+        whole = self._whole(at, at.active)[:, None, None]
+        of_lanes = value, sure & whole, np.where(whole, blocks, 0)
+        value, sure, blocks = (matrices.rows_of(a, at.op.attrs[1]) for a in of_lanes)
+        return value, sure, blocks
+
+    def _update(self, at: Reference, values: list[Value], size: int, touch: Touch, places: Places) -> None:
+        """An atomic operation on words whose address is known."""
+        count = operands_of(at.op)
+        value, is_known, blocks = _content(values, size * count, touch.active.shape)
+        operands = value.view(DTYPES[size * BYTE])
+        sure: np.ndarray = np.logical_and.reduce(is_known, axis=2)
+        by_block = np.logical_and.reduce(is_known | (blocks != 0), axis=2)
+        of_lanes: np.ndarray = np.where(by_block, np.bitwise_or.reduce(blocks, axis=2), 0)
+        update = self._updates.of(at.op, size, operands[touch.active], sure[touch.active])
+        why, lap = self._reason(values), self._lap()
+        forget = lap is not None and lap.forgets
+        for cells, offsets, going in places:
+            bytes_ = self._bytes(cells, offsets, going & ~self.unknown[touch.kind][:, None], touch, size)
+            lane = bytes_.lane[::size]
+            where = lane // LANES, lane % LANES
+            cells.update_words(bytes_, self.clock, update, operands[where], sure[where], of_lanes[where], why, forget)
 
     def _astray(self, at: Reference, touch: Touch, lanes: np.ndarray, size: int, lasting: bool) -> None:
         """These lanes write to an unknown place, within the range of their address."""
@@ -160,14 +229,16 @@ class Shared(Shadow):
             if self._lap() is not None and cells.known.reshape(-1)[cell].any():
                 raise NotAffine
             full: Callable[[Any, type[Any]], np.ndarray] = lambda number, dtype: np.full(len(cell), number, dtype)
-            groups = touch.group[mine[0]][lanes[mine[0]]] if alone else np.zeros(1, np.uint32)
+            groups, by = (
+                of[mine[0]][lanes[mine[0]]] if alone else np.zeros(1, np.uint32) for of in (touch.group, touch.lanes)
+            )
             at = Bytes(
                 cell,
                 full(self.epoch[kind], np.int32),
                 full(touch.warp[mine[0]] if alone else UNORDERED, np.int16),
                 full(touch.synced[mine[0]] if alone else -1, np.int64),
                 full(np.bitwise_and.reduce(groups), np.uint32),
-                full(np.bitwise_or.reduce(groups), np.uint32),
+                full(np.bitwise_or.reduce(by), np.uint32),
                 full(-1, np.int64),
                 full(0, np.int64),
                 None,
@@ -222,7 +293,7 @@ class Shared(Shadow):
         group = np.broadcast_to(LANE_BITS if together is None else pack(together)[:, None], view.mask.shape)
         self.order.accessed[rows] = self.clock + 1
         past = self.order.past(rows, together)
-        return Touch(self.kind[rows], self.warp[rows], self.synced[rows], group, active, past)
+        return Touch(self.kind[rows], self.warp[rows], self.synced[rows], group, group, active, past)
 
     def _written(self, at: Reference) -> tuple[list[Value] | None, int, int]:
         """(values of adjacent elements, or None if unknown; bytes per lane; how many lanes write, from lane 0)."""
@@ -231,11 +302,19 @@ class Shared(Shadow):
             known = at.bits in DTYPES and at.bits != 1
             return at.stored() if known else None, at.bits * (len(op.src) - 1) // BYTE, LANES
         if op.name == STORE_MATRIX:
-            return None, ROW_BYTES, op.attrs[0] if op.attrs else LANES
+            return self._words(at) if op.attrs else None, MATRIX_ROW_BYTES, op.attrs[0] if op.attrs else LANES
         site = self.env.function.instructions[at.index].site
         access = None if site is None else site.access
-        width = None if access is None else access.width
-        return None, width or WIDEST, LANES
+        width = (None if access is None else access.width) or WIDEST
+        words, count = self._words(at), operands_of(op)
+        modelled = width in WIDTHS and count and sum(v.bits for v in words) == count * width * BYTE
+        return words if modelled else None, width, LANES
+
+    def _words(self, at: Reference) -> list[Value]:
+        """The operands after the address, in words of the operation's width."""
+        return (
+            [affine.fit(at.view.read(source), at.op.bits) for source in at.op.src[1:]] if at.op.bits in DTYPES else []
+        )
 
 
 def _content(

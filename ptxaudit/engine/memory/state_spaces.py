@@ -17,7 +17,7 @@ from ptxaudit.engine.memory.local import Local, forget
 from ptxaudit.engine.memory.parameters import Parameters, ParametersByAddress
 from ptxaudit.engine.memory.references import Memory, Otherwise, ReadOnly, Reference
 from ptxaudit.engine.memory.registers import Guarded, Results, View, place_at
-from ptxaudit.ir.nodes import Op
+from ptxaudit.ir.nodes import MATRICES, Op
 from ptxaudit.ir.operands import WRITES, promised, writes_local
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -63,6 +63,7 @@ MEMORIES: dict[str, tuple[Memory, ...]] = {
     "global": (_Given(), COUNTERS),
     "shared": (SHARED,),
     "shared::cluster": (SHARED,),
+    MATRICES: (SHARED,),
     "generic": (SHARED, ParametersByAddress(), _Given(), COUNTERS, LOCAL),
 }
 """State space -> the memories that an access may refer to, in the order in which they are queried."""
@@ -112,7 +113,7 @@ def _loaded(at: Reference, of: tuple[Memory, ...]) -> Results:
 
 def _outside(at: Reference, address: Value) -> Value:
     """A number from memory with unknown contents: the same for all lanes that read one place at once."""
-    flat, env = as_uniform(address), at.view.env
+    flat, env = None if at.op.space == MATRICES else as_uniform(address), at.view.env
     together = at.view.exact or promised(env.function.instructions[at.index])  # else lanes may read at different times
     if together and flat is not None:
         key = "load", at.index, fingerprint(flat), at.bits, env.serial()

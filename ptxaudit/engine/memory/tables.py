@@ -6,7 +6,7 @@
 store there can write a number that the launch determines, the run is repeated with a shadow of shared memory
 (`shadow`); for all other kernels nothing is done. Whether a value can be known is computed over definitions,
 regardless of order: a number loaded from unspecified memory, the result of an atomic operation or of a floating-point
-operation that is not modelled never becomes known.
+operation that is not modelled never becomes known. An atomic operation may leave a known number where a store did.
 
 There is no plan if an instruction writes shared memory at places or times that cannot be tracked: bulk copies,
 barrier objects, stores to other blocks of a cluster, unmodelled calls.
@@ -23,9 +23,12 @@ from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.reach import Reach
 from ptxaudit.engine.memory.read_from import definitions
+from ptxaudit.engine.memory.updates import operands_of
 from ptxaudit.engine.ops import operations
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import (
+    MATRICES,
+    STORE_MATRIX,
     Address,
     Const,
     Instruction,
@@ -112,6 +115,12 @@ def _writes(instruction: Instruction) -> bool:
     return any(op.name in WRITES and op.space in SHARED_SPACES for op in instruction.ops)
 
 
+def _data(op: Op) -> Sequence[Operand]:
+    """The operands that decide what an operation leaves in memory, if its effect is modelled."""
+    modelled = op.name == "store" or op.name == STORE_MATRIX and op.attrs or operands_of(op)
+    return op.src[1:] if modelled else ()
+
+
 def _astray(instruction: Instruction) -> bool:
     """Whether the instruction may write shared memory, at places or times that cannot be tracked."""
     return any(
@@ -178,9 +187,12 @@ class _Knowable:
         self.readers: dict[Operation, list[tuple[Operation, int]]] = defaultdict(list)
 
     def stores(self, writers: frozenset[int]) -> frozenset[int]:
-        """The writers that store a value that can be known; none if there are too many operations to examine."""
-        stored: Callable[[Op], Sequence[Operand]] = lambda op: op.src[1:] if op.name == "store" else ()
-        return self._any_known(writers, lambda op: stored(op) if op.space in SHARED_SPACES else ())
+        """The writers that store a value that can be known; none if no store does, or if there are too many operations
+        to examine."""
+        found = self._any_known(writers, lambda op: _data(op) if op.space in SHARED_SPACES else ())
+        instructions = self.graph.function.instructions
+        stores = any(op.name != "atom" and _data(op) for k in found for op in instructions[k].ops)
+        return found if stores else frozenset()
 
     def answers(self, reductions: Iterable[int]) -> frozenset[int]:
         """The barriers that reduce predicates that can be known; none if there are too many operations to examine."""
@@ -268,6 +280,6 @@ class _Knowable:
             return any(self.env.param_known[start : start + max(1, op.element[0] // 8) * len(op.dst)])
         if op.space in ("local", "const") or op.space.startswith("const:"):
             return True
-        if op.space in ("shared", "generic"):
+        if op.space in ("shared", "generic", MATRICES):
             return self.shared or (self.specified or self.env.makes_parameter_addresses) and op.space == "generic"
         return self.specified and op.space == "global"

@@ -291,7 +291,7 @@ def _copies(function: str, op: ir.Op) -> Iterator[tuple[Node, Node]]:
 
 
 def _memory(space: str) -> list[Node]:
-    space = "shared" if space == "ldmatrix" else space.partition("::")[0]
+    space = "shared" if space == ir.MATRICES else space.partition("::")[0]
     return [("", name) for name in ((space,) if space in SPACES else SPACES)]
 
 

@@ -11,7 +11,7 @@ https://docs.nvidia.com/cuda/parallel-thread-execution/
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from typing import Any, TypeGuard
 
 from ptxaudit.frontend.ptx import syntax as s
@@ -26,6 +26,7 @@ from ptxaudit.ir.nodes import SiteSpace
 
 SPACES = ("global", "shared", "local", "param", "const")
 VECTORS = {"v2": 2, "v4": 4, "v8": 8}
+SIGNED = ("min", "max")  # atomic operations that depend on the sign
 ATOMICS = ("and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max")
 
 BARRIER = "an operation on a barrier object"
@@ -143,6 +144,8 @@ def atomic(o: Opcode) -> Lower | None:
         address, offset = e.address(where, "" if space == "generic" else space)
         values = tuple(v for operand in rest for v in e.values(operand, element.bits))
         kind = f"{operation}.f" if element.kind in "fx" else operation  # not an integer sum
+        if operation in SIGNED and element.kind == "s":
+            kind = f"{operation}.s"
         e.emit("atom", targets, (address, *values), element.bits, (kind,), space, offset)
         if _site_space(space):
             mark(e, where, space)
@@ -160,17 +163,22 @@ def matrix_load(o: Opcode) -> Lower | None:
         return None
 
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
-        e.emit(
-            "load",
-            e.targets(operands[0]),
-            (ir.Unknown("a place that is not modelled", 64),),
-            32,
-            (32, False),
-            "ldmatrix",
-        )
+        targets, modelled = e.targets(operands[0]), "m8n8" in o.modifiers and space == "shared"
+        where: tuple[ir.Operand, ...] = (ir.Unknown("a place that is not modelled", 64),)
+        attrs: tuple[int | bool, ...] = (32, False)
+        offset = 0
+        if modelled:
+            address, offset = e.address(operands[1], space)
+            where, attrs = (address, ir.Unknown("data of other lanes")), (*attrs, *_matrices(o, targets))
+        e.emit("load", targets, where, 32, attrs, ir.MATRICES, offset)
         mark(e, operands[1], space)
 
     return lower
+
+
+def _matrices(o: Opcode, registers: Sized) -> tuple[int, bool]:
+    """(how many lanes address rows, whether the matrices are transposed)."""
+    return len(registers) * MATRIX_ROWS, "trans" in o.modifiers
 
 
 def matrix_store(o: Opcode) -> Lower | None:
@@ -182,8 +190,8 @@ def matrix_store(o: Opcode) -> Lower | None:
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         address, offset = e.address(operands[0], "" if space == "generic" else space)
         values = e.values(operands[1], 32)
-        lanes = (len(values) * MATRIX_ROWS,) if "m8n8" in o.modifiers else ()
-        e.emit(ir.STORE_MATRIX, (), (address, *values), 32, lanes, space, offset)
+        attrs = _matrices(o, values) if "m8n8" in o.modifiers else ()
+        e.emit(ir.STORE_MATRIX, (), (address, *values), 32, attrs, space, offset)
         mark(e, operands[0], space)
 
     return lower

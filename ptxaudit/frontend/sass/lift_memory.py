@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from typing import Literal
 
 from ptxaudit.frontend.sass.builder import (
@@ -207,6 +207,10 @@ def _atomic(space: Space, wide: bool, returns: bool) -> Callable[[Builder], None
         kind = next((_ATOMIC[mark] for mark in b.marks if mark in _ATOMIC), b.opcode)
         if any(mark.startswith(_OF_FLOATS) for mark in b.marks):
             kind += ".f"
+        elif kind in ("min", "max") and b.has("S32", "S64"):
+            kind += ".s"
+        elif b.has("POPC"):  # each lane adds one
+            kind, values = "add", [ir.Const(1)]
         b.emit("atom", tuple(results) or (None,), (base, *values), WORD_BITS, (kind,), space=space, offset=offset)
 
     return lower
@@ -227,15 +231,23 @@ def load_matrix(b: Builder) -> None:
     base, offset = address(b, _memory(b.operand(1)), False)
     base = _kept(b, base, results)
     b.site = ir.Site(b.opcode, base, offset, "shared", b.guard)
-    loaded(b, tuple(r for r in results if r is not None))
+    if not b.has("M88", "MT88"):
+        return loaded(b, tuple(r for r in results if r is not None))
+    where, attrs = (base, ir.Unknown("data of other lanes")), (WORD_BITS, False, *_rows(b, results))
+    b.emit("load", tuple(results), where, attrs=attrs, space=ir.MATRICES, offset=offset)
+
+
+def _rows(b: Builder, registers: Sized) -> tuple[int, bool]:
+    """(how many lanes address rows, whether the matrices are transposed)."""
+    return len(registers) * MATRIX_ROWS, b.has("MT88")
 
 
 def store_matrix(b: Builder) -> None:
     base, offset = address(b, _memory(b.operand(0)), False)
     values = _words(b, b.operand(1), _matrices(b))
     b.site = ir.Site(b.opcode, base, offset, "shared", b.guard)
-    lanes = (len(values) * MATRIX_ROWS,) if b.has("M88") else ()
-    b.emit(ir.STORE_MATRIX, (), (base, *values), attrs=lanes, space="shared", offset=offset)
+    attrs = _rows(b, values) if b.has("M88", "MT88") else ()
+    b.emit(ir.STORE_MATRIX, (), (base, *values), attrs=attrs, space="shared", offset=offset)
 
 
 def copy_async(b: Builder) -> None:

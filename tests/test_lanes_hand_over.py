@@ -17,6 +17,7 @@ HEAD = (
 USE = "out[x] = s[(l * a) % 8192]; }"
 # a is the stride in words: a power of two up to 32 causes an a-way conflict; each case has 64 threads
 BY_SYNCWARP = {
+    "by an atomic operation": ("if (l == 1) atomicAdd((int*)&mine[0], 8); __syncwarp(); a = mine[0];", 8),
     "one lane after another": (
         "for (int i = 0; i < 4; i++) { __syncwarp(); if (l == i * 3) mine[0] = i + 1; __syncwarp(); a = mine[0]; }",
         4,
@@ -64,7 +65,6 @@ UNKNOWN = {
         " mine[0] = 2; a = 2; }"
         " else { a = mine[0]; }"
     ),
-    "by an atomic operation": "if (l == 1) atomicAdd((int*)&mine[0], 8); __syncwarp(); a = mine[0];",
     "by a copy that may arrive later": (
         'if (l == 1) asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"((unsigned)__cvta_generic_to_shared('
         '(void*)&mine[0])), "l"(in + 8)); __syncwarp(); a = mine[0];'

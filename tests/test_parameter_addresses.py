@@ -50,7 +50,9 @@ def test_a_function_reads_the_parameters_of_its_caller(target):
 def test_what_is_not_specified_is_the_same_in_all_lanes(target):
     body = CALLED + KERNEL.format(pitch="call (%w1), of, (%a, %x); mov.u32 %x, 1;")
     read, generic = sites(body, target, (None, None))
-    assert read.status in ("bounded", "conditional") and "parameter 0" in read.reason or "p[8:12]" in read.reason, read.reason
+    assert read.status in ("bounded", "conditional") and "parameter 0" in read.reason or "p[8:12]" in read.reason, (
+        read.reason
+    )
     assert {one.reason_kind for one in generic} == {"never-shared"}
 
 

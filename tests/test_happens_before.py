@@ -142,6 +142,21 @@ def play(
     return found
 
 
+Accesses = set[tuple[int, int]]  # of a step's number by a lane
+
+
+def modelled(steps: list[Step], explicit: bool) -> tuple[dict[int, Accesses], dict[int, Accesses]]:
+    """(step -> the accesses that precede it, step -> its own), by the model."""
+    model = Model()
+    before: dict[int, Accesses] = {}
+    for number, (what, together, lanes) in enumerate(steps, 1):
+        if what == "meet":
+            model.meet(together)
+        else:
+            before[number] = model.access(number, lanes, together if explicit else None)
+    return before, {n: {(n, int(lane)) for lane in np.flatnonzero(steps[n - 1][2])} for n in before}
+
+
 @pytest.mark.parametrize("explicit", [False, True])
 @pytest.mark.parametrize("seed", range(10))
 def test_a_load_is_known_where_all_stores_are_ordered_with_it(seed: int, explicit: bool) -> None:
@@ -149,14 +164,8 @@ def test_a_load_is_known_where_all_stores_are_ordered_with_it(seed: int, explici
     dice = random.Random(f"{seed} {explicit}")
     known = 0
     for _ in range(HISTORIES // 10):
-        steps, model = history(dice), Model()
-        before: dict[int, set[tuple[int, int]]] = {}
-        for number, (what, together, lanes) in enumerate(steps, 1):
-            if what == "meet":
-                model.meet(together)
-            else:
-                before[number] = model.access(number, lanes, together if explicit else None)
-        made = {n: {(n, int(lane)) for lane in np.flatnonzero(steps[n - 1][2])} for n in before}
+        steps = history(dice)
+        before, made = modelled(steps, explicit)
         stores = [n for n in before if steps[n - 1][0] == "store"]
         distrusted: frozenset[int] = frozenset()
         while True:
@@ -290,14 +299,8 @@ def test_a_word_is_known_where_all_operations_are_ordered_with_the_load(seed: in
     dice = random.Random(f"{seed} {explicit} word")
     known = mixed = 0
     for _ in range(HISTORIES // 10):
-        steps, model = word_history(dice), Model()
-        before: dict[int, set[tuple[int, int]]] = {}
-        for number, (what, together, lanes) in enumerate(steps, 1):
-            if what == "meet":
-                model.meet(together)
-            else:
-                before[number] = model.access(number, lanes, together if explicit else None)
-        made = {n: {(n, int(lane)) for lane in np.flatnonzero(steps[n - 1][2])} for n in before}
+        steps = word_history(dice)
+        before, made = modelled(steps, explicit)
         updates = [n for n in before if steps[n - 1][0] != "load"]
         distrusted: frozenset[int] = frozenset()
         while True:

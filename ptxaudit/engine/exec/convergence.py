@@ -223,11 +223,14 @@ class Warps(Groups):
         for word in distinct(words[cohort.mask]):
             part = cohort.mask & (words == word)
             some = part.any(axis=1)
-            one = cohort.of(cohort.rows[some], part[some])
-            self._tighten(one, words[some], again)
-            self._ordered(one, words[some])
-            self.suspend(one, True)
+            self._met(cohort.of(cohort.rows[some], part[some]), words[some], again, True)
         self.free[cohort.rows] = True
+
+    def _met(self, cohort: Cohort, words: np.ndarray, again: str | None, alone: bool) -> None:
+        """Suspends lanes that have waited for those that they name, so that they can resume."""
+        self._tighten(cohort, words, again)
+        self._ordered(cohort, words)
+        self.suspend(cohort, alone)
 
     def masks_unknown(self, cohort: Cohort, alone: bool, why: Reason) -> None:
         """The lanes wait at a WARPSYNC for unknown others: unless all living lanes arrive together, it is unknown which
@@ -269,7 +272,7 @@ class Warps(Groups):
         concerned[rows] = True
         for s in self.syncing:
             have[s.cohort.rows] |= pack(s.cohort.mask)
-        ready: dict[tuple[Any, ...], list[tuple[Cohort, np.ndarray, int, str | None]]] = {}
+        ready: dict[tuple[Any, ...], list[tuple[Cohort, np.ndarray, str | None]]] = {}
         kept = []
         for s in self.syncing:
             c = s.cohort
@@ -283,7 +286,7 @@ class Warps(Groups):
                 some = part.any(axis=1)
                 if anywhere(some):
                     one = c.of(c.rows[some], part[some])
-                    ready.setdefault((c.pc, c.calls, word), []).append((one, s.words[some], s.named, s.again))
+                    ready.setdefault((c.pc, c.calls, word), []).append((one, s.words[some], s.again))
             stay = c.mask & ~go
             some = stay.any(axis=1)
             if anywhere(some):
@@ -298,15 +301,13 @@ class Warps(Groups):
                 )
         self.syncing = kept
         for (_, _, word), parts in ready.items():
-            for cohort in united([c for c, _, _, _ in parts]):
+            for cohort in united([c for c, _, _ in parts]):
                 words = np.full(cohort.mask.shape, FULL_MASK, np.uint32)
-                for c, w, _, _ in parts:
+                for c, w, _ in parts:
                     at = among(cohort.rows, c.rows)
                     mine = np.searchsorted(c.rows, cohort.rows[at])
                     words[at] = np.where(c.mask[mine], w[mine], words[at])
-                self._tighten(cohort, words, parts[0][3])
-                self._ordered(cohort, words)
-                self.suspend(cohort, word is not None)
+                self._met(cohort, words, parts[0][2], word is not None)
 
     def idle(self) -> None:
         """Handles a deadlock: all remaining lanes wait for others that will not arrive.

@@ -73,8 +73,12 @@ class TrackedMemory:
         """Records that the lanes of a cohort are at one instruction, if the code decides that: in PTX, the compiler may
         move accesses of one lane past those of another.
         """
-        if self.run.explicit and not (cohort.undecided or cohort.diverged or self.warps.is_loose(cohort)):
+        if self.run.explicit and self._certain(cohort):
             self.shadow.some_met(cohort.rows, cohort.mask)
+
+    def _certain(self, cohort: Cohort) -> bool:
+        """Whether the lanes of a cohort are certainly active, and together."""
+        return not (cohort.undecided or cohort.diverged or self.warps.is_loose(cohort))
 
     def arrive(self, instruction: Instruction, c: Control, cohort: Cohort) -> Cohort | None:
         """Lanes reach a barrier: the cohort that continues."""
@@ -198,15 +202,14 @@ class TrackedMemory:
         known = np.zeros_like(true)  # threads whose predicates are known
         for cohort, op in asked:
             rows = cohort.rows
-            if not (cohort.undecided or cohort.diverged or self.warps.is_loose(cohort)):
+            if self._certain(cohort):
                 certain = ~self.run.may_have_ended[rows] & (cohort.mask == living[rows]).all(axis=1)
                 whole = certain[:, None] & cohort.mask & self.heard[rows]
                 np.add.at(known, kind[rows], whole.sum(axis=1))
                 np.add.at(true, kind[rows], (whole & self.said[rows]).sum(axis=1))
         threads = np.bincount(kind, living.sum(axis=1), len(true)).astype(np.int64)
-        answers = {"popc": true, "or": true > 0, "and": true == threads}
         for cohort, op in asked:
-            self._tell(cohort, op, answers[op.attrs[0]], known == threads)
+            self._tell(cohort, op, _reduced(op, true, threads), known == threads)
 
     def _hear(self, cohort: Cohort, op: Op) -> None:
         """Keeps the predicates with which lanes arrive: the temporaries that hold them may be overwritten until the
@@ -223,7 +226,7 @@ class TrackedMemory:
         (Measured on an H100: 38,026,240 results of blocks of 1 to 32 warps, also where lanes had ended.)
         """
         rows = cohort.rows
-        if cohort.undecided or cohort.diverged or self.warps.is_loose(cohort) or self.run.may_have_ended[rows].any():
+        if not self._certain(cohort) or self.run.may_have_ended[rows].any():
             return
         if (cohort.mask != self.run.alive[rows]).any():
             return
@@ -231,8 +234,7 @@ class TrackedMemory:
             number = known_in(self.warps.view(cohort).read(op.src[-1]), cohort.mask) if op.name == REDUCTION else None
             if number is not None:
                 true = (number & cohort.mask).sum(axis=1)
-                answer = {"popc": true, "or": true > 0, "and": true == cohort.mask.sum(axis=1)}[op.attrs[0]]
-                self._write(cohort, op, answer)
+                self._write(cohort, op, _reduced(op, true, cohort.mask.sum(axis=1)))
 
     def _tell(self, cohort: Cohort, op: Op, answer: np.ndarray, sure: np.ndarray) -> None:
         """Writes the result of a barrier in the blocks of a cohort where it is known. answer, sure: (blocks,)."""
@@ -246,3 +248,9 @@ class TrackedMemory:
         for reg in op.dst:
             if reg is not None and (reg.bits == 1) == (op.attrs[0] != "popc"):
                 self.warps.view(cohort).write(reg, known_value(answer[:, None].astype(DTYPES[reg.bits])), None)
+
+
+def _reduced(op: Op, true: np.ndarray, threads: np.ndarray) -> np.ndarray:
+    """The result of a barrier that reduces predicates, from how many of its threads have a true one."""
+    answers: dict[str, np.ndarray] = {"popc": true, "or": true > 0, "and": true == threads}
+    return answers[op.attrs[0]]

@@ -99,13 +99,14 @@ class UndecidedControl:
         region = self._region(block)
         meeting = region.meeting
         uniform = undecided is not None and is_uniform(undecided)
-        parts = not self.run.explicit and not uniform and self.run.graph.may_differ(instruction.index)
+        differs = not uniform and self.run.graph.may_differ(at)
+        parts = differs and not self.run.explicit
         yields = self.run.graph.yields(block)
-        if self.run.explicit and not uniform and self.run.graph.may_differ(at):
-            self._share_barriers(region, cohort, at)
         if parts:
             self.meetings.diverge_from_now(cohort, LANE_BITS)
-        if yields and undecided is None and not self.run.explicit and self.run.graph.may_differ(at):
+        elif differs:
+            self._share_barriers(region, cohort, at)
+        if yields and undecided is None and parts:
             self.warps.loosen(cohort.rows, Reason(Kind.YIELD))
         elif yields:
             self.warps.give_way(cohort.rows, cohort.mask)
@@ -124,7 +125,7 @@ class UndecidedControl:
             inside = yields or several and self.run.explicit and self.run.graph.arrives_diverged(block)
             parts_inside = inside and self._may_part_inside(instruction, view)  # all may take one path, then diverge
             if parts_inside and self.run.round is not None:
-                raise NotAffine(why)
+                raise NotAffine
             self._perhaps_written(region, view, why)
             apart = not uniform and self.run.graph.may_diverge(instruction.index) or parts_inside
             if apart and yields:

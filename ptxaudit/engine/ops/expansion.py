@@ -18,14 +18,11 @@ from ptxaudit.engine.domain.value import Uniform, Value, either, lane_uniform
 from ptxaudit.ir.reasons import Reason
 
 
-def expanded(values: tuple[Value, ...], compute: Callable[[tuple[Value, ...]], Value]) -> Value | None:
-    """The result of an operation by the expansion; None if the sources have no single truth value, or it has no form.
+def expanded(u: Uniform, values: tuple[Value, ...], compute: Callable[[tuple[Value, ...]], Value]) -> Value | None:
+    """The result of an operation by the expansion; None if it has no form.
 
-    compute: the operation, of sources without unknowns.
+    u: the `only_truth` of the sources. compute: the operation, of sources without unknowns.
     """
-    u = _only_truth(values)
-    if u is None:
-        return None
     zero, one = (compute(tuple([_with(v, bit) for v in values])) for bit in (0, 1))
     if any(v.terms or v.valid is not None or v.alternatives is not None or type(v) is not Value for v in (zero, one)):
         return None
@@ -39,7 +36,7 @@ def expanded(values: tuple[Value, ...], compute: Callable[[tuple[Value, ...]], V
     return None if number is None else Value(zero.base, ((number, step),), None, poison, why)
 
 
-def _only_truth(values: tuple[Value, ...]) -> Uniform | None:
+def only_truth(values: tuple[Value, ...]) -> Uniform | None:
     """The one truth value that is the only unknown of the values."""
     found: Uniform | None = None
     for v in values:

@@ -145,8 +145,8 @@ def _is_byte_nan(form: Format) -> Run:
     return run
 
 
-_ADD = _arithmetic(lambda a, b: exact_sum(a, b))
-_MULTIPLY = _arithmetic(lambda a, b: a * b)
+_ADD = _arithmetic(exact_sum)
+_MULTIPLY = _arithmetic(np.multiply)
 _FUSED = _arithmetic(lambda a, b, c: exact_sum(a * b, c))
 
 NARROW: dict[str, Row] = {

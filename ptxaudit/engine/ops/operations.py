@@ -49,7 +49,7 @@ from ptxaudit.engine.domain.value import (
     span,
 )
 from ptxaudit.engine.ops import mufu, packed
-from ptxaudit.engine.ops.expansion import expanded
+from ptxaudit.engine.ops.expansion import expanded, only_truth
 from ptxaudit.engine.ops.floats import division_check
 from ptxaudit.engine.ops.halves import KEEP, UpperHalf
 from ptxaudit.engine.ops.ranges import Range
@@ -139,6 +139,13 @@ def apply(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = 
             of_result(one, values)
             if row is not None and row.lone is not None and one.bits == 1 and not any(one is v for v in values):
                 one.lone = row.lone(op, *values)
+    return out
+
+
+def one_result(op: Op, values: tuple[Value, ...], index: int = -1, row: Row | None = None) -> Value:
+    """As `apply`, of an operation that has one result."""
+    out = apply(op, values, index, row)
+    assert isinstance(out, Value)
     return out
 
 
@@ -277,8 +284,8 @@ def _applied(op: Op, values: tuple[Value, ...], index: int, row: Row | None) -> 
     if numbers:
         return _poisoned(row, op, values, index)
     out = _symbolic(op, values)
-    if row.results == 1 and _may_gain(op, out, values):
-        out = expanded(values, lambda plain: _result(row, op, plain, index)) or out
+    if row.results == 1 and (u := only_truth(values)) is not None and _may_gain(op, out, values):
+        out = expanded(u, values, lambda plain: one_result(op, plain, index, row)) or out
     if isinstance(out, Value) and out.poison is EVERYWHERE:  # no affine form, but perhaps uniform
         out = derived(op.name, values, out.bits, op.attrs) or out
     if out is None:
@@ -296,13 +303,6 @@ def _may_gain(op: Op, out: Value | tuple[Value, ...] | None, values: tuple[Value
         return False
     own = {u for v in values for u, _ in v.terms}
     return out.poison is not None or out.valid is not None or any(u not in own for u, _ in out.terms)
-
-
-def _result(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value:
-    """The one result of an operation on numbers."""
-    out = apply(op, values, index, row)
-    assert isinstance(out, Value)  # the row has one result
-    return out
 
 
 def _without_meaning(op: Op, values: tuple[Value, ...], index: int) -> Value:

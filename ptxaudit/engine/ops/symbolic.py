@@ -50,7 +50,7 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.engine.ops import concrete
 from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, carried, joined, rejoin
-from ptxaudit.engine.ops.operations import apply, number_of
+from ptxaudit.engine.ops.operations import number_of, one_result
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -132,14 +132,7 @@ def _lop3_by_parts(table: int, sources: Sequence[Value]) -> Value | None:
 
 def binary(name: str, a: Value, b: Value) -> Value:
     """add/sub/mul/and/or/xor of two values of one width, whatever is known of them."""
-    return _one(Op(name, bits=a.bits), (a, b))
-
-
-def _one(op: Op, values: tuple[Value, ...]) -> Value:
-    """The result of an operation that has one."""
-    out = apply(op, values)
-    assert isinstance(out, Value)
-    return out
+    return one_result(Op(name, bits=a.bits), (a, b))
 
 
 def wide_product(op: Op, a: Value, b: Value, *more: Value) -> Value:
@@ -323,7 +316,7 @@ def field(op: Op, *values: Value) -> Value | None:
         n = n & 31 if op.attrs and op.attrs[0] == "wrap" else min(n, bits)
     if p >= bits or n == 0:
         return constant(0, bits)
-    shifted = a if p == 0 else _one(Op("shr.u", bits=bits), (a, constant(p, 32)))
+    shifted = a if p == 0 else one_result(Op("shr.u", bits=bits), (a, constant(p, 32)))
     return shifted if p + n >= bits else binary("and", shifted, constant((1 << n) - 1, bits))
 
 
@@ -350,7 +343,7 @@ def divided_by_a_power(name: str, a: Value, b: Value) -> Value | None:
         if s is None or s[0] < 0 or not fits_signed(a):
             return None
     if name.startswith("div"):
-        return _one(Op("shr.u", bits=a.bits), (a, constant(d.bit_length() - 1, 32)))
+        return one_result(Op("shr.u", bits=a.bits), (a, constant(d.bit_length() - 1, 32)))
     return binary("and", a, constant(d - 1, a.bits))
 
 
@@ -362,15 +355,15 @@ def funnel(name: str, values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Valu
         return None
     k = k & 31 if attrs and attrs[0] == "wrap" else min(k, 32)
     if name == "shf.r" and number_of(hi) == 0:
-        return _one(Op("shr.u", bits=32), (lo, constant(k, 32)))
+        return one_result(Op("shr.u", bits=32), (lo, constant(k, 32)))
     if name == "shf.l" and number_of(lo) == 0:
-        return _one(Op("shl", bits=32), (hi, constant(k, 32)))
+        return one_result(Op("shl", bits=32), (hi, constant(k, 32)))
     whole = _concatenate((lo, hi), 64)
     if whole is None:
         return None
     if name == "shf.l" and KEEP in attrs and whole.valid is None and whole.terms:
         return _extract(scale(whole, np.full((1, 1), 1 << k, np.uint64)), 32, 32, keep=True)
-    moved = _one(Op("shr.u", bits=64), (whole, constant(k if name == "shf.r" else 32 - k, 32)))
+    moved = one_result(Op("shr.u", bits=64), (whole, constant(k if name == "shf.r" else 32 - k, 32)))
     return fit(moved, 32)
 
 
@@ -398,7 +391,7 @@ def permuted(values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Value | None:
         if nibble & 8:
             return None
         source = a if nibble < 4 else b
-        byte = _one(Op("bfe.u", bits=32), (source, constant(8 * (nibble & 3), 32), constant(8, 32)))
+        byte = one_result(Op("bfe.u", bits=32), (source, constant(8 * (nibble & 3), 32), constant(8, 32)))
         if byte.poison is not None:
             return None if parts is None else modulo(parts, 8 * i, because(byte) or Reason(Kind.UNKNOWN_SOURCES))
         byte = scale(byte, np.full((1, 1), 1 << (8 * i), np.uint32)) if i else byte

@@ -223,7 +223,7 @@ def half_at(b: Builder, operand: Operand, place: int) -> ir.Operand:
     return b.compute("fneg", value, bits=HALF_BITS) if operand.negated else value
 
 
-def _widened(b: Builder, value: ir.Operand) -> ir.Operand:
+def widened(b: Builder, value: ir.Operand) -> ir.Operand:
     """A bfloat16 number as a 32-bit float."""
     return b.compute("shl", b.compute("zext", value), ir.Const(HALF_BITS))
 
@@ -283,7 +283,7 @@ def _to_integer(b: Builder, operand: Operand) -> None:
     sign, bits = ("u" if form[0] == "U" else "s"), _FROM_BITS[form]
     source = _real(b, operand, source_bits)
     if b.has("BF16"):
-        source, source_bits = _widened(b, source), WORD_BITS
+        source, source_bits = widened(b, source), WORD_BITS
     attrs = (_rounding(b) + "i", b.has("FTZ"), b.has("NTZ"))
     if bits == WORD_BITS:
         return b.write(b.operand(0), "mov", b.compute(f"f2i.{sign}", source, bits=bits, attrs=attrs))

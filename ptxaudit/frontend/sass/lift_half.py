@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ptxaudit.frontend.sass.builder import NOT_NUMBERS, WORD_BITS, Builder, NoMeaning, float_bits
-from ptxaudit.frontend.sass.lift_float import HALF_BITS, OF_HALVES, RELATION, RELATIONS, half, half_at
+from ptxaudit.frontend.sass.lift_float import HALF_BITS, OF_HALVES, RELATION, RELATIONS, half, half_at, widened
 from ptxaudit.frontend.sass.lift_integer import COMBINE
 from ptxaudit.frontend.sass.rows import Row
 from ptxaudit.frontend.sass.syntax import Number, Operand, Register
@@ -71,9 +71,7 @@ def _as_float(b: Builder, value: ir.Operand) -> ir.Operand:
     """A half for operations that are the same on 32-bit floats: a bfloat16 number as one of these."""
     if not b.has("BF16_V2"):
         return value
-    if isinstance(value, ir.Const):
-        return ir.Const(value.value << HALF_BITS)
-    return b.compute("shl", b.compute("zext", value), ir.Const(HALF_BITS))
+    return ir.Const(value.value << HALF_BITS) if isinstance(value, ir.Const) else widened(b, value)
 
 
 def _bits(b: Builder) -> int:

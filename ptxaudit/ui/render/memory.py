@@ -23,7 +23,7 @@ from ptxaudit.ui.render.rows import (
     Marks,
     Note,
     Row,
-    _cases,
+    case_notes,
     cause_notes,
     place_notes,
     tone,
@@ -124,7 +124,7 @@ def _notes(group: tuple[MemorySite, ...], marks: Marks) -> Iterator[Note]:
         yield Note("note", f"up to {lanes} lanes access one address and are serialised in L2")
     if first.reason and first.status is not Status.EXACT:
         yield Note("note", first.reason)
-    yield from _cases(first.conditions)
+    yield from case_notes(first.conditions)
 
 
 def memory_lines(report: Report) -> list[str]:

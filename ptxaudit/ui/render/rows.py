@@ -203,7 +203,7 @@ def _notes(group: tuple[Site, ...], marks: Marks, said_above: Mapping[str, int])
     yield from (
         Note("note", text) for text in dict.fromkeys(fix_line(site.fix) for site in group if site.fix is not None)
     )
-    yield from _cases(first.conditions)
+    yield from case_notes(first.conditions)
     yield from _breakdown(group)
 
 
@@ -247,7 +247,7 @@ def _why(site: Site) -> str:
     return site.cause if site.line_class_max is None else steps(site)
 
 
-def _cases(conditions: tuple[Condition, ...]) -> Iterator[Note]:
+def case_notes(conditions: tuple[Condition, ...]) -> Iterator[Note]:
     """The cases of a conditional answer, one line per cost, the assumed case first."""
     lines: dict[str, list[str]] = {}
     for case in conditions:

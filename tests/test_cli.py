@@ -197,6 +197,9 @@ BAD_FILES = {
     "blank.cu": (" \n\n", "empty"),
     "latin.cu": (COLUMN.replace("tid", "t\u00efd").encode("latin-1"), "not UTF-8"),
     "utf16.ptx": (PTX.encode("utf-16"), "UTF-16"),
+    "unknown.ptx": (PTX.replace("8.0", "10.0"), "the file is PTX 10.0, and the newest that this version"),
+    "never.ptx": (PTX.replace("8.0", "7.9"), "there is no PTX 7.9"),
+    "twice.ptx": (PTX + PTX[PTX.index(".visible") :], "is defined twice, first in line"),
     "newer.ptx": (PTX.replace("8.0", "99.0").replace("ret;", "later => %r1;"), "99.0"),
     "syntax.cu": (COLUMN.replace("__syncthreads();", "__syncthreads()"), "syntax.cu:6"),
     "unknown-name.cu": (COLUMN.replace("31 - tid", "missing"), 'identifier "missing" is undefined'),
@@ -222,10 +225,10 @@ def test_a_bad_file_is_named_and_the_others_are_reported(here, name):
     assert [problem["file"] for problem in data["problems"]] == [name] and len(data["kernels"]) == 1
 
 
-def test_newer_ptx_that_can_be_read_is_audited_and_noted(here):
-    (here / "newer.ptx").write_text(PTX.replace("8.0", "99.0"))
+def test_ptx_of_a_newer_minor_version_is_audited_with_a_note(here):
+    (here / "newer.ptx").write_text(PTX.replace("8.0", "9.88"))
     assert (
-        "note: the file is PTX 99.0; this version of ptxaudit was tested with PTX up to"
+        "note: the file is PTX 9.88; this version of ptxaudit was tested with PTX up to"
         in run("audit", "newer.ptx").stdout
     )
 

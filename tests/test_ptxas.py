@@ -31,7 +31,7 @@ BAD = {
     "no module": ("hello", None, None, "no .target", "complete PTX module"),
     "an unknown instruction": (PTX.replace("st.global", "sd.global"), None, 7, "any known instruction: 'sd'", ""),
     "cut in half": (PTX[:150], None, 7, "", ""),
-    "a newer version": (PTX.replace("8.0", "99.0"), None, 1, "Unsupported .version 99.0", "--upgrade nvidia-cuda-nvcc"),
+    "a newer version": (PTX.replace("8.0", "9.88"), None, 1, "Unsupported .version 9.88", "--upgrade nvidia-cuda-nvcc"),
     "an unknown architecture": (PTX, "sm_12", None, "sm_12", "ptxas --help"),
     "an older architecture": (PTX, "sm_80", None, "higher than", "or a newer one"),
 }

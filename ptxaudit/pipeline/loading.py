@@ -267,13 +267,11 @@ def _from_ptx(content: Content, options: Options) -> Loaded:
 
 def _newer(module: ir.Module) -> tuple[str, ...]:
     """A note on PTX that parsed although its version is newer than the grammar."""
-    from ptxaudit.frontend.ptx.parse import NEWEST_VERSION
+    from ptxaudit.frontend.ptx.versions import NEWEST, is_newer
 
-    version = tuple(int(part) for part in module.version.split(".") if part.isdecimal())
-    if version <= NEWEST_VERSION:
+    if not is_newer(module.version):
         return ()
-    newest = ".".join(map(str, NEWEST_VERSION))
-    return (f"the file is PTX {module.version}; this version of ptxaudit was tested with PTX up to {newest}",)
+    return (f"the file is PTX {module.version}; this version of ptxaudit was tested with PTX up to {NEWEST}",)
 
 
 def _from_cubin(content: Content, options: Options, code: Cubins) -> Iterator[Loaded]:

@@ -19,6 +19,7 @@ from lark import Tree
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.limits import INTEGER, NESTING
 from ptxaudit.frontend.ptx import syntax as s
+from ptxaudit.frontend.ptx.versions import check_version
 
 TOO_DEEP = "braces, brackets or operators are nested too deeply"
 
@@ -206,16 +207,12 @@ def _run(children: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(flat)
 
 
-LONGEST_VERSION = 9  # characters
 ADDRESS_SIZES = (32, 64)  # "PTX Module Directives: .address_size"
 
 
 def _module(c: Sequence[Any]) -> s.Module:
     version, target, size, *items = c
-    if len(version) > LONGEST_VERSION:
-        raise InputError(
-            "there is no such version of PTX", "is the PTX file complete and unmodified?", line=version.line
-        )
+    check_version(version, version.line)
     if size is not None and _number(size) not in ADDRESS_SIZES:
         raise InputError(
             f".address_size is {size}, and not 32 or 64", "is the PTX file complete and unmodified?", line=size.line

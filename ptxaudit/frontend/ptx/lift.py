@@ -104,6 +104,8 @@ class _Lifter:
             elif isinstance(item, s.Function):
                 self.globals[item.name] = Callee(item.name)
                 if item.body is not None:
+                    if item.name in bodies:
+                        raise _duplicate(bodies[item.name], item)
                     bodies[item.name] = item
             elif isinstance(item, s.Alias):
                 self.globals[item.name] = Callee(item.target)
@@ -129,6 +131,14 @@ class _Lifter:
         for d, variable in zip(declaration.declarators, variables(declaration, suffix, self.initial, self.refused)):
             scope[d.name] = Data(variable)
             out.append(variable)
+
+
+def _duplicate(first: s.Function, second: s.Function) -> InputError:
+    return InputError(
+        f"{second.name} is defined twice, first in line {first.line}",
+        "ptxas does not accept it: keep one of them, or put them into files of their own",
+        line=second.line,
+    )
 
 
 def _is_linked(item: s.Item) -> bool:

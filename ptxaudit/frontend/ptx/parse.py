@@ -28,10 +28,9 @@ from ptxaudit.frontend.ptx import syntax as s
 from ptxaudit.frontend.ptx.build import build
 from ptxaudit.frontend.ptx.lines import parse_by_lines
 from ptxaudit.frontend.ptx.shapes import Shapes
+from ptxaudit.frontend.ptx.versions import NEWEST, is_newer
 
 LONGEST_QUOTE = 40  # characters of the text that an error quotes
-NEWEST_VERSION = (9, 5)
-"""The newest PTX version that the grammar has been compared with; newer files are parsed as well."""
 
 
 def parse_module(text: str, file: str = "<ptx>") -> s.Module:
@@ -140,11 +139,10 @@ _HINT = "correct it; if ptxas accepts it, please report this gap in the grammar"
 def _input_error(error: UnexpectedInput, text: str, file: str) -> InputError:
     """Lark's error as a message for users."""
     newer = ""
-    found = re.search(r"^\s*\.version\s+(\d{1,9})\.(\d{1,9})\b", text, re.MULTILINE)
-    if found and (int(found[1]), int(found[2])) > NEWEST_VERSION:
-        newest = ".".join(map(str, NEWEST_VERSION))
+    found = re.search(r"^\s*\.version\s+([0-9.]+)", text, re.MULTILINE)
+    if found and is_newer(found[1]):
         newer = (
-            f"the file says .version {found[1]}.{found[2]}, newer than {newest}, the newest "
+            f"the file says .version {found[1]}, newer than {NEWEST}, the newest "
             "that this grammar knows: compile for an older PTX version, or update ptxaudit"
         )
     wanted = expected.words(_taken_instead(text), parser())

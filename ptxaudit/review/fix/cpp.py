@@ -308,7 +308,7 @@ class Text:
         first = at
         while self.tokens[first - 1].text in ("(", "*"):
             first -= 1
-        size, line = self.tokens[first - 1].text == "sizeof", self.tokens[at].line
+        size, line = self.tokens[first - 1].text in ("sizeof", "decltype"), self.tokens[at].line
         return Access(line, tuple(indices), member, unary, size, self.tokens[at].start, self.tokens[end].end)
 
     # --- constants ---

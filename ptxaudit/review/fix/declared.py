@@ -34,8 +34,8 @@ class Declared(Record, eq=False):
 
     @property
     def place(self) -> tuple[str, int]:
-        """File and line."""
-        return self.declaration.file, self.declaration.line
+        """File, and place of the name in its text."""
+        return self.declaration.file, self.declaration.place
 
     @property
     def rows(self) -> tuple[int, ...]:

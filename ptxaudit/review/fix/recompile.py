@@ -123,6 +123,8 @@ def shown(
     if new is None:
         raise Refused("the changed source has no kernel of this name, or a different one")
     mine = _parts_of(one, repair, arrays_of(new, _plain(new)))
+    if refused := next((array.refused for array, _ in mine if array.refused), ""):
+        raise Refused(f"in the changed source, {refused}")
     if unlike := _unlike_places([(one.array, 0)], mine, repair.found.layout, _columns(repair)):
         raise Refused(f"the changed source accesses other addresses than the repair: {unlike}")
     if other := _siblings(one, repair, before, after):
@@ -163,6 +165,8 @@ def _siblings(one: ArrayRepairs, repair: Repair, before: Sequence[Examined], aft
             ):
                 return f"{name} has the same declaration with other values: change it for one of the two only"
             parts = _parts_of(replace(one, array=other.array), repair, arrays_of(new, _plain(new)))
+            if refused := next((array.refused for array, _ in parts if array.refused), ""):
+                return f"in {name} of the changed source, {refused}"
             if unlike := _unlike_places([(other.array, 0)], parts, layout, _columns(repair)):
                 return f"in {name} the changed source accesses other addresses: {unlike}"
     return ""

@@ -151,16 +151,26 @@ def _swizzled(layout: Xor, array: Array, declared: Declared) -> Rewrite:
     else:
         return in_bytes(layout, array, declared)
     example = element(["i"] if len(dims) == 1 else [*"stuv"[: len(dims) - 2], "r", "c"]) or ""
+    longer = _whole_rows(layout, declared) if len(dims) == 1 else None
     return Rewrite(
         "swizzle",
         f"swizzle: {example}",
-        declared_with(declared, None),
+        declared_with(declared, None if longer is None else [longer.text]),
         formula(layout),
         element,
+        () if longer is None else (longer,),
         instructions=sum(1 if shift == 0 else 2 for shift, _ in runs),
         cute=cute_name(layout, e),
         triton=triton_name(shown, e),
     )
+
+
+def _whole_rows(layout: Xor, declared: Declared) -> Edit | None:
+    """The dimension of a flat array that ends within a row, all of which a swizzle uses; None if it does not."""
+    size = declared.dims[0] * declared.element
+    more = (layout.size(size) - size) // declared.element
+    span = declared.declaration.dims[0]
+    return Edit(span.start, span.end, plus(span.text, more)) if more else None
 
 
 def _cut_and_swizzled(layout: Chain, array: Array, declared: Declared) -> Rewrite:

@@ -90,6 +90,7 @@ def _patched(
     step: Progress,
 ) -> PatchEntry:
     """Makes the patch and writes it as a unified diff."""
+    from ptxaudit.base import printable
     from ptxaudit.base.errors import InputError
     from ptxaudit.review.fix.patch import patch
     from ptxaudit.review.fix.report import patch_entry
@@ -99,5 +100,7 @@ def _patched(
         raise InputError("--patch changes files, but the input is standard input", "name the source file")
     made = patch(found, kernels, [input], options, step, limit)
     if made.diff:
-        emit(made.diff, None if file == "-" else file)
+        if file == "-" and printable.output(made.diff) != made.diff:
+            raise InputError("the diff has control characters, which are not shown", "name a file with --patch")
+        emit(made.diff, None if file == "-" else file, safe=str)  # any change would make it fail to apply
     return patch_entry(made, file)

@@ -488,3 +488,41 @@ def test_a_diff_has_the_lines_of_the_file_unchanged(line, here) -> None:
     assert done.exit_code == 0, done.output
     subprocess.run(["patch", "-p1", "-i", "k.diff"], check=True, capture_output=True)
     assert (here / "k.cu").read_bytes() == text.replace("tile[32][32]", "tile[32][33]").encode()
+
+
+SHUFFLE = """
+template <int Size> __global__ void shuffle(const float* in, float* out, int groups) {
+    __shared__ float s[Size];
+    for (int i = threadIdx.x; i < Size; i += 64) s[i] = in[i];
+    __syncthreads();
+    for (int i = threadIdx.x; i < Size; i += 64) out[i] = s[i % groups * (Size / groups) + i / groups];
+}
+template __global__ void shuffle<512>(const float*, float*, int);
+template __global__ void shuffle<OTHER>(const float*, float*, int);
+"""
+
+
+def test_a_swizzle_of_a_template_is_one_for_all_sizes_that_it_permutes(here) -> None:
+    launch = Launch("*", grid=1, block=64, params=("?", "?", 2))
+    found, made = repaired(SHUFFLE.replace("OTHER", "32"), launch)
+    assert "s[i ^ ((i >> 4) & 16)]" in made.diff and made.applied[0].figure.excess == 0
+    found, made = repaired(SHUFFLE.replace("OTHER", "272"), launch)  # element 271 would move to 287
+    assert not made.diff and "has the same declaration with other values" in made.refused[0][1]
+
+
+def test_a_swizzle_by_the_outermost_index(here) -> None:
+    """Planes of 36 doubles: only the plane's number tells apart the lanes that collide."""
+    source = """
+#include "sizes.h"
+extern "C" __global__ void k(const double* in, double* out) {
+    __shared__ double cube[LENGTH + 2][LENGTH + 2][LENGTH + 2];
+    int x = threadIdx.x + 1, y = threadIdx.y + 1, z = threadIdx.z + 1;
+    cube[x][y][z] = in[(x * 6 + y) * 6 + z];
+    __syncthreads();
+    out[(x * 6 + y) * 6 + z] = cube[x - 1][y][z];
+}
+"""
+    (here / "sizes.h").write_text("#define LENGTH 4\n")
+    found, made = repaired(source, Launch("k", grid=1, block=(4, 4, 4)))
+    assert made.applied[0].figure.excess == 0
+    assert "cube[x - 1][y][z ^ ((x - 1) & 1)]" in made.diff

@@ -29,8 +29,8 @@ from ptxaudit.review.fix.candidates import Candidate, Repair, candidates_of, pro
 from ptxaudit.review.fix.cost import Costs, Figure, NotProvable
 from ptxaudit.review.fix.declared import Declared, rows_of
 from ptxaudit.review.fix.hints import hints_of
-from ptxaudit.review.fix.layouts import SAME, Chain, Layout, Pad
-from ptxaudit.review.fix.rewrite import accessed, rewrite
+from ptxaudit.review.fix.layouts import SAME, Chain, Layout, Pad, Xor
+from ptxaudit.review.fix.rewrite import accessed, rewrite, swizzle_for
 from ptxaudit.review.fix.search import STEPS, STEPS_A_SITE, Found
 from ptxaudit.review.fix.searched import Searched
 
@@ -442,7 +442,7 @@ def _also(repair: Repair, one: Candidate, others: Sequence[Candidate], limit: in
         if other.array.refused:
             said[f"nothing is proved for {{}}, with the same declaration: {other.array.refused}"].append(name)
             continue
-        layout = for_other(repair.found.layout, one, other)
+        layout = for_other(repair.found.layout, one.declared, other.declared)
         try:
             now = other.costs.total(SAME)
             then = (
@@ -468,12 +468,13 @@ def _also(repair: Repair, one: Candidate, others: Sequence[Candidate], limit: in
     return tuple(sentence.format(listing(list(dict.fromkeys(names)))) for sentence, names in said.items())
 
 
-def for_other(layout: Layout, one: Candidate, other: Candidate) -> Layout | None:
+def for_other(layout: Layout, mine: Declared | None, theirs: Declared | None) -> Layout | None:
     """The layout that the same change of the source is for a declaration with other numbers; None if that is
     unclear."""
-    mine, theirs = one.declared, other.declared
     if mine is None or theirs is None or mine.dims == theirs.dims and mine.element == theirs.element:
         return layout
+    if isinstance(layout, Xor):
+        return swizzle_for(layout, mine, theirs)
     if not isinstance(layout, Pad) or len(mine.dims) != len(theirs.dims):
         return None
     rows = []

@@ -411,6 +411,12 @@ extern "C" __global__ void k(const float* in, float* out) {
         LAUNCH,
         "line 5 subtracts addresses in tile, whose difference changes",
     ),
+    "a bound that a template deduces": (
+        "template <int N, int M> __device__ float cells(float (&t)[N][M]) { return N * M; }\n"
+        + PLAIN.replace("= tile[threadIdx.x]", "= cells(tile) * tile[threadIdx.x]"),
+        LAUNCH,
+        "line 6 passes tile to cells, which computes with its dimensions",
+    ),
     "the array's type": (
         PLAIN.replace("threadIdx.x]; }", "").replace(
             "* 32 + threadIdx.x];", "* 32 + threadIdx.x] + sizeof(decltype(tile));"

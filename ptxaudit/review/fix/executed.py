@@ -5,7 +5,7 @@
 
 An access that names an element by all its indices means the same element under any layout, whether it was executed or
 not. Pointers into an array do not: where the source has some, every site of every kernel that may access the array must
-be among the compared ones.
+be among the compared ones, or a copy of one (the rest of an unrolled loop): the same access of the same line.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from ptxaudit.base.status import Status
 from ptxaudit.pipeline.kernels import Examined
+from ptxaudit.report.model import Site
 from ptxaudit.review.fix.arrays import place_of
 from ptxaudit.review.fix.candidates import candidates_of
 from ptxaudit.review.fix.declared import declared
@@ -34,17 +35,17 @@ def not_compared(one: ArrayRepairs, kernels: Sequence[Examined], all_kernels: bo
     pointer = f"line {lines[0]} uses a pointer into {found.declaration.name}"
     if not all_kernels and not found.declaration.function:
         return f"{pointer}, and other kernels may access it (--kernel selects some)"
-    sites: dict[tuple[str, str, int], tuple[bool, str]] = {}
+    sites: dict[tuple[str | int, ...], tuple[bool, str]] = {}
     for examined in kernels:
-        for index, seen, place in _sites(examined, one):
-            key = examined.entry.input, examined.entry.name, index
+        for key, seen, place in _sites(examined, one):
             sites[key] = seen or sites.get(key, (False, ""))[0], place
     unseen = next((place for seen, place in sites.values() if not seen), None)
     return f"{pointer}, and {unseen}, so that its requests were not compared" if unseen is not None else ""
 
 
-def _sites(examined: Examined, one: ArrayRepairs) -> list[tuple[int, bool, str]]:
-    """(instruction, whether its requests are known, its place) of the sites of a kernel that may access the array."""
+def _sites(examined: Examined, one: ArrayRepairs) -> list[tuple[tuple[str | int, ...], bool, str]]:
+    """(the access in the source, whether its requests are known, its place in words) of the sites of a kernel that may
+    access the array."""
     place = one.declared.place if one.declared is not None else None
     variables = [name for name, found in declared(examined).items() if found.place == place]
     if not variables:
@@ -58,7 +59,7 @@ def _sites(examined: Examined, one: ArrayRepairs) -> list[tuple[int, bool, str]]
     where, kernel = reach(examined.function), examined.entry.demangled
     return [
         (
-            result.index,
+            _access(site, examined, result.index),
             result.index in known,
             f"{kernel} {'does not execute' if result.status is Status.UNREACHED else 'may access it in'}"
             f" {place_of(site)}",
@@ -66,3 +67,10 @@ def _sites(examined: Examined, one: ArrayRepairs) -> list[tuple[int, bool, str]]
         for result, site in examined.of_shared
         if any(where.may_touch(result.index, name) for name in variables)
     ]
+
+
+def _access(site: Site, examined: Examined, index: int) -> tuple[str | int, ...]:
+    """What the copies of one access have in common."""
+    if site.source is None:
+        return examined.entry.input, examined.entry.name, index
+    return site.source.file, site.source.line, site.opcode

@@ -3,6 +3,7 @@
     { float s[4]; s[i] = … }                  another variable of the same name: its indices must stay as they are
     &tile[1][0] - &tile[0][0]                 the difference of two addresses: a number that the layout changes
     decltype(tile), sizeof(tile)              the type of the array: the layout changes its size
+    count(tile)                               a template that deduces a bound and computes with it
 
 Like `cpp`, this reads tokens, not C++. A difference that is taken through variables is not seen.
 """
@@ -18,6 +19,7 @@ _BEFORE_VALUES = frozenset(
     ("return", "else", "do", "case", "goto", "throw", "new", "delete", "sizeof", "typename", "and", "or", "not", "xor")
 )  # names that an expression may follow; after any other one, a name is declared
 _ENDS = frozenset((";", "{", "}"))
+_CASTS = frozenset(("reinterpret_cast", "static_cast", "const_cast"))
 _TYPE = frozenset(("*", "&", "::", "<", ">", ","))
 
 
@@ -58,6 +60,38 @@ def differences(text: Text, declaration: Declaration) -> Iterator[int]:
             yield access.line
 
 
+def deduced(text: Text, declaration: Declaration) -> Iterator[tuple[int, str]]:
+    """(line, function) of calls that pass the array to a function template of the file whose body uses a bound that it
+    deduces from the array."""
+    for access in text.accesses(declaration):
+        if access.indices or access.of_size or access.of_address:
+            continue
+        at = _token_at(text, access.start) - 1
+        while at > 0 and text.tokens[at].text not in (*_ENDS, "("):
+            at = text.openings.get(at, at) - 1
+        name = at - 1
+        if text.tokens[name].text == ">":
+            name = (_angle(text, name) or name) - 1
+        if text.tokens[at].text == "(" and _uses_bounds(text, text.tokens[name].text):
+            yield access.line, text.tokens[name].text
+
+
+def _uses_bounds(text: Text, function: str) -> bool:
+    """A template of this name has an array parameter, a bound of which is a template parameter that its body uses."""
+    for at, token in enumerate(text.tokens[:-1]):
+        end = text.pairs.get(at + 1) if token.text == function and text.tokens[at + 1].text == "(" else None
+        if end is None or end + 1 >= len(text.tokens) or text.tokens[end + 1].text != "{":
+            continue
+        names = text.template_names(at)
+        inside = text.tokens[at + 2 : end]
+        bounds = {
+            second.text for first, second in zip(inside, inside[1:]) if first.text == "[" and second.text in names
+        }
+        if bounds and any(token.text in bounds for token in text.tokens[end + 1 : text.pairs.get(end + 1, end + 1)]):
+            return True
+    return False
+
+
 def loose(access: Access, declaration: Declaration) -> bool:
     """It does not name one element's value: some indices are missing, or an address is taken."""
     return len(access.indices) < len(declaration.dims) or access.of_address
@@ -71,7 +105,7 @@ def _subtracted(text: Text, at: int) -> bool:
             at -= 1
         elif before == ")" and at - 1 in text.openings and _is_cast(text, text.openings[at - 1], at - 1):
             at = text.openings[at - 1]
-        elif before == ">" and (opening := _angle(text, at - 1)) and text.tokens[opening - 1].text.endswith("_cast"):
+        elif before == ">" and (opening := _angle(text, at - 1)) and text.tokens[opening - 1].text in _CASTS:
             at = opening - 1
         else:
             return before == "-" and (

@@ -30,7 +30,7 @@ from ptxaudit.review.fix.candidates import Repair
 from ptxaudit.review.fix.cost import Costs, Figure
 from ptxaudit.review.fix.declared import Declared
 from ptxaudit.review.fix.executed import not_compared
-from ptxaudit.review.fix.name_uses import differences, redeclared
+from ptxaudit.review.fix.name_uses import deduced, differences, redeclared
 from ptxaudit.review.fix.recompile import Again, Refused, figure_of, recompiled, same_kernel, shown, with_a_block
 from ptxaudit.review.fix.repairs import ArrayRepairs, kept_inside, too_large
 from ptxaudit.review.fix.structures import structure_members
@@ -123,6 +123,8 @@ def edits_of(found: Declared, repair: Repair, partly: bool = False) -> Iterator[
             raise Refused(f"line {access.line} takes the size of {declaration.name}, which changes")
     if (line := next(differences(found.text, declaration), None)) is not None:
         raise Refused(f"line {line} subtracts addresses in {declaration.name}, whose difference changes")
+    if code.edits and (call := next(deduced(found.text, declaration), None)) is not None:
+        raise Refused(f"line {call[0]} passes {declaration.name} to {call[1]}, which computes with its dimensions")
     if not code.in_place and (line := redeclared(found.text, declaration)) is not None:
         raise Refused(f"line {line} declares another variable {declaration.name}")
     yield from code.edits

@@ -183,7 +183,9 @@ def compare(kernel: Kernel, profile: Profile) -> Comparison:
         for entry in profile.counted
         if entry.wavefronts and entry.offset not in known
     ]
-    memory = tuple(_memory_row(site, counted.get(site.offset or 0)) for site in kernel.memory if site.space == "global")
+    memory = tuple(
+        judge_memory(site, counted.get(site.offset or 0)) for site in kernel.memory if site.space == "global"
+    )
     return Comparison(kernel, profile, tuple(sorted(rows, key=lambda row: row.offset)), totals, memory)
 
 
@@ -196,7 +198,7 @@ PREDICATED_COPY = re.compile(r"^@!?P\d.*LDGSTS\b.*\.BYPASS|LDGSTS\b.*\.BYPASS.*\
 SECTORS_OF_PREDICATED = "the profiler miscounts the sectors of a predicated cp.async, but not its tag requests"
 
 
-def _memory_row(site: MemorySite, counted: Counted | None) -> Row:
+def judge_memory(site: MemorySite, counted: Counted | None) -> Row:
     """Compares the requests and sectors of an access to global memory with the per-instruction metric, which is right
     for them (docs/hardware.md)."""
     counted = counted or Counted(site.offset or 0, site.text, 0, 0, 0, 0, 0)

@@ -56,40 +56,7 @@ def audit(one: truth.Truth, how: str, isa: str, space: str = "shared") -> Checke
     found: tuple[claims.Finding, ...] = ()
     error = ""
     try:
-        launch = telling.EVERY[how](e, one.module.functions[e["kernel"]])
-        function, flow = one.shared.kernel(e["kernel"], space)
-        machine = machines.get(function.arch)
-        evaluate = partial(
-            engine.evaluate,
-            function,
-            flow,
-            launch=launch,
-            machine=machine,
-            facts=telling.FACTS.get(how, Facts()),
-            account=Account.for_budget(BUDGET),
-        )
-        result = evaluate() if launch else one.shared.without_launch(e["kernel"], evaluate, space)
-        entry = kernel_entry(
-            function,
-            result,
-            input=one.cubin.file,
-            machine=machine,
-            launch=launch,
-            lines=SourceLines(),
-            facts=code_facts(one.module, function, {}),
-        )
-        of_shared = [site for site in result.sites if function.site(site.index).of == "shared"]
-        by_place = {function.instructions[site.index].place: site for site in of_shared}
-        small = prod(e["grid"]) < CHIP
-        comparison = compare(entry, one.profile)
-        comparison = replace(comparison, rows=tuple(row for row in comparison.rows if one.told(row.offset)))
-        ran = dict(one.placed())
-        found = tuple(claims.findings(comparison, by_place, ran, one.elsewhere, small))
-        if space != "shared":
-            placed = tuple(site for site in entry.memory if one.told(site.offset or 0))
-            found += tuple(memory_claims.findings(placed, ran))
-        if isa == "both":
-            found += tuple(ptx_check.findings(one, how, entry, function))
+        found = tuple(_findings(one, how, isa, space))
     except Exception:
         error = traceback.format_exc(limit=-4)
     return Checked(
@@ -103,6 +70,42 @@ def audit(one: truth.Truth, how: str, isa: str, space: str = "shared") -> Checke
         error,
         time.perf_counter() - begun,
     )
+
+
+def _findings(one: truth.Truth, how: str, isa: str, space: str) -> Iterator[claims.Finding]:
+    e = one.entry
+    launch = telling.EVERY[how](e, one.module.functions[e["kernel"]])
+    function, flow = one.shared.kernel(e["kernel"], space)
+    machine = machines.get(function.arch)
+    evaluate = partial(
+        engine.evaluate,
+        function,
+        flow,
+        launch=launch,
+        machine=machine,
+        facts=telling.FACTS.get(how, Facts()),
+        account=Account.for_budget(BUDGET),
+    )
+    result = evaluate() if launch else one.shared.without_launch(e["kernel"], evaluate, space)
+    entry = kernel_entry(
+        function,
+        result,
+        input=one.cubin.file,
+        machine=machine,
+        launch=launch,
+        lines=SourceLines(),
+        facts=code_facts(one.module, function, {}),
+    )
+    of_shared = [site for site in result.sites if function.site(site.index).of == "shared"]
+    by_place = {function.instructions[site.index].place: site for site in of_shared}
+    comparison = compare(entry, one.profile)
+    comparison = replace(comparison, rows=tuple(row for row in comparison.rows if one.told(row.offset)))
+    ran = dict(one.placed())
+    yield from claims.findings(comparison, by_place, ran, one.elsewhere, prod(e["grid"]) < CHIP)
+    if space != "shared":
+        yield from memory_claims.findings([site for site in entry.memory if one.told(site.offset or 0)], ran)
+    if isa == "both":
+        yield from ptx_check.findings(one, how, entry, function)
 
 
 def _chunk(

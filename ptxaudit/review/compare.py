@@ -208,6 +208,8 @@ def judge_memory(site: MemorySite, counted: Counted | None) -> Row:
     if counted.sectors is None:
         return Row(Verdict.OPEN if requests is None else Verdict.REQUESTS, site, counted, "the profile has no sectors")
     bounds = (site.sectors, site.sectors) if site.sectors is not None else site.bounds
+    if site.status is Status.UNREACHED:
+        bounds = (0, 0)
     if bounds is None and site.per_request is not None and not site.conditions:
         bounds = (0, counted.requests * site.per_request.high)
     if bounds is None:

@@ -2,7 +2,9 @@
 // launch 1 18 n=6
 // launch 2 32 n=1
 // Recursion with arrays of its own, frames of different depths by lane, alloca of a length from a parameter and by lane.
-#ifndef __CUDACC_RTC__
+#ifdef __CUDACC_RTC__
+__device__ __forceinline__ void* alloca(unsigned long long bytes) { void* p; asm volatile("{ .reg .u64 a; alloca.u64 a, %1; cvta.local.u64 %0, a; }" : "=l"(p) : "l"(bytes)); return p; }
+#else
 #include <alloca.h>
 #endif
 __device__ __noinline__ unsigned frames(const unsigned* p, unsigned k, unsigned t) { unsigned a[6]; for (unsigned i = 0; i < 6; i++) a[i] = p[i & 3] + i; if (k == 0) return a[t % 6]; return frames(a + (t & 1), k - 1, t) + a[(t + k) % 6]; }

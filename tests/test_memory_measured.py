@@ -20,7 +20,6 @@ from ptxaudit.hardware.memory import opcodes
 from ptxaudit.hardware.memory.rules import MEASURED
 
 SETTLED = (Status.EXACT, Status.UNREACHED)
-CALLS_ITSELF = "recursive"  # its calls are not modelled
 READ_FROM_L2 = "lts__t_sectors_srcunit_tex_op_read"
 
 
@@ -81,7 +80,7 @@ def test_every_exact_figure_is_the_one_that_was_counted(audited):
         ("LDL", "local"): 729,
         ("STL", "local"): 814,
     }
-    assert {kernel for kernel, _ in open_ones} == {CALLS_ITSELF, "variable"}
+    assert {kernel for kernel, _ in open_ones} == {"variable"}
 
 
 def test_copies_past_the_l1_behind_a_predicate_are_what_the_l2_was_asked_for(audited):

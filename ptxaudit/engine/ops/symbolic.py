@@ -6,7 +6,7 @@ The table assigns a rule to each operation (`table`, affine=); `operations.apply
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -208,7 +208,11 @@ def _with_other_lanes(whole: Value, low: Value, high: Value) -> Value:
         return whole
     if low.alternatives is not None or high.alternatives is not None:
         return whole
-    choose, nothing = partial(np.where, whole.poison), constant(0, low.bits)
+    apart, nothing = whole.poison, constant(0, low.bits)
+
+    def choose(other: np.ndarray, own: np.ndarray) -> np.ndarray:
+        return np.where(apart, other, own)
+
     rest = _concatenate((chosen(choose, low, nothing), chosen(choose, as_plain(high), nothing)), whole.bits)
     return whole if rest is None or rest.valid is not None else chosen(choose, rest, whole)
 

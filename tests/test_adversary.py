@@ -380,6 +380,7 @@ def test_results_are_joined_with_their_launches(names: tuple[str, str], planned:
     monkeypatch.setattr(results, "executed_of", lambda action: ([(0, 4, 128), (16, 4, 128)], {0: "MOV", 16: "LDS"}))
     monkeypatch.setattr(results, "sites_of", lambda action: [[16, "LDS R0, [R2]", 8, 4, 4, 128]])
     monkeypatch.setattr(results, "totals_of", lambda action, pattern, kinds: {"_op_ld": 8.0})
+    monkeypatch.setattr(results, "memory_of", lambda action: [[0, 4, 4, 0, 1]])
     monkeypatch.setattr(results, "device_line", lambda name: name)
     notes = tmp_path / "notes"
     notes.write_text(
@@ -403,6 +404,7 @@ def test_results_are_joined_with_their_launches(names: tuple[str, str], planned:
     launch = document["launches"][0]
     assert launch["executed"] == [[0, 16], [4, 4], [128, 128]]
     assert launch["addresses"] == {"out": 256}
+    assert launch["memory"] == [[0, 4, 4, 0, 1]] and launch["sectors"] == {"_op_ld": 8.0}
     assert document["code"] == {"k1.cubin": {"0": "MOV", "16": "LDS"}}
 
 

@@ -397,3 +397,21 @@ def test_halves_from_different_warps_are_not_rejoined():
         affine.fit(unknown(pointer), 32), known(np.broadcast_to(np.array([[0], [64], [64]], np.uint32), (3, LANES)))
     )
     assert halves.rejoin(three, high) is None
+
+
+@pytest.mark.parametrize("base", [0xFFFFFFC0, 0, 0x40, 0x80000000])
+@pytest.mark.parametrize("low, high", [(1 << 20, (1 << 24) - 16), (0, 1 << 20), (-(1 << 10), -1)])
+def test_a_sum_that_wraps_the_same_number_of_times_is_extended(base: int, low: int, high: int) -> None:
+    """A stack pointer less the size of a frame wraps once: extended to 64 bits it is the lower number."""
+    u = Uniform("u", 32, 0, low, high, "special", "u")
+    value = affine.add(known(np.uint32(base) + 4 * np.arange(LANES, dtype=np.uint32)[None, :]), unknown(u))
+    wide = affine.zero_extend(value, 64)
+    numbers = np.array([low, low + 4, (low + high) // 2, high])[:, None] + base + 4 * np.arange(LANES)
+    wraps = {number >> 32 for number in numbers.ravel().tolist()}
+    if len(wraps) > 1:
+        assert len(wide.terms) != 1 or wide.valid == 32
+        return
+    assert wide.valid is None and wide.poison is None and len(wide.terms) == 1
+    for number, row in zip((low, low + 4, (low + high) // 2, high), numbers):
+        found = (wide.base + wide.terms[0][1] * np.uint64(number & (1 << 64) - 1)).ravel()
+        assert found.tolist() == [int(one) & 0xFFFFFFFF for one in row]

@@ -37,6 +37,7 @@ from ptxaudit.ir.warp_operations import WARP
 
 FOLLOWING = "following where addresses come from"
 LOWEST_POINTER = 1 << 32  # device addresses are above it: a lower number is none
+MOST_MOVES = 8  # of a constant from register to register
 MOST_ATOMS = 16  # alternatives of one value; with more it may be anything
 
 
@@ -251,25 +252,42 @@ class Origins:
         if op.name == "load" and op.space == "local":
             return sources[0] if op.element[0] == bits else _unless_numbers(sources, bits)
         if op.name == "load":
-            return self._loaded(op, at, bits, sources)
+            return self._loaded(op, at, sources, place)
         if any(not atoms for atoms in sources):
             return frozenset()
         if factor is not None:  # machine code also adds in this way, if the unit for products is free
             return _sums([sources[factor], *sources[2:]])
         return NUMBER if at and origin is not Origin.OPAQUE else _of_origin(origin, op, sources, bits)
 
-    def _loaded(self, op: Op, at: int, bits: int, sources: list[Atoms]) -> Atoms:
+    def _loaded(self, op: Op, at: int, sources: list[Atoms], place: Place) -> Atoms:
         each, _ = op.element
         if op.space == "generic" and sources and sources[0] <= OF_PARAMETERS:
             return _among_parameters(op, at, each) if sources[0] else frozenset()
-        start = op.fixed
-        if op.space != "param" or start is None:
+        if op.space != "param" or (start := self._start(op, place)) is None:
             return _unknown(each)
         offset = start + at * each // 8
         parameter = next((p for p in self.graph.function.parameters if p.offset <= offset < p.offset + p.size), None)
         if parameter is None:
             return _unknown(each)
         return self._parameter(parameter, offset, each)
+
+    def _start(self, op: Op, place: Place) -> int | None:
+        """The byte offset of a load from the parameters, also if a register is its index (ptxas -O0 moves a constant
+        there); None if it is unknown."""
+        index, position, _ = place
+        source: Operand = op.src[0]
+        for _ in range(MOST_MOVES):
+            if not isinstance(source, Reg):
+                break
+            read = self._read(source.name, index, position)
+            if len(read) != 1 or isinstance(read[0], Joined):
+                return None
+            index, position, _ = read[0]
+            moved = self.instructions[index].ops[position]
+            if moved.name != "mov":
+                return None
+            source = moved.src[0]
+        return op.offset + source.value if isinstance(source, Const) else op.fixed
 
     def _parameter(self, parameter: Parameter, offset: int, bits: int) -> Atoms:
         """A pointer among the parameters, a half of one, or a number."""

@@ -72,7 +72,8 @@ def test_request_to_another_blocks_memory_may_cost_nothing(tmp_path):
 
 FROM = """.visible .entry k(.param .u64 out, .param .u64 list) {{ .reg .b64 %d<5>; .reg .b32 %r<5>;
  .shared .align 4 .b8 s[64]; mov.u32 %r3, 7; st.shared.u32 [s], %r3;
- ld.param.u64 %d1, [out]; ld.param.u64 %d2, [list]; cvta.to.global.u64 %d2, %d2; {pointer}
+ ld.param.u64 %d1, [out]; ld.param.u64 %d2, [list]; cvta.to.global.u64 %d2, %d2;
+ mov.u64 %d4, s; cvta.shared.u64 %d4, %d4; st.global.u64 [%d1+64], %d4; {pointer}
  ld.u32 %r1, [%d3]; st.global.u32 [%d1], %r1; ret; }}
 """
 MADE_OF = {

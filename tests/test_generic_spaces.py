@@ -15,11 +15,12 @@ from ptxaudit.engine.memory.spaces import SHARED, spaces_of
 KERNEL = """.visible .entry k(.param .u64 g, .param .u64 h, .param .u32 n)
 {{ .reg .b64 %g, %h, %s, %q, %t, %u, %d<6>; .reg .b32 %x, %n, %w<9>; .reg .pred %p, %z, %y; .shared .align 16 .b8 s[8192]; .local .align 16 .b8 l[64];
  ld.param.u64 %g, [g]; ld.param.u64 %h, [h]; ld.param.u32 %n, [n]; mov.u32 %x, %tid.x; mul.wide.u32 %t, %x, 4; mul.wide.u32 %u, %x, 8;
- mov.u32 %w1, s; cvt.u64.u32 %s, %w1; cvta.shared.u64 %s, %s; setp.gt.u32 %z, %n, 3; and.b32 %w2, %x, 1; setp.eq.u32 %y, %w2, 0; setp.lt.u32 %p, %x, {half};
+ mov.u32 %w1, s; cvt.u64.u32 %s, %w1; cvta.shared.u64 %s, %s; {kept} setp.gt.u32 %z, %n, 3; and.b32 %w2, %x, 1; setp.eq.u32 %y, %w2, 0; setp.lt.u32 %p, %x, {half};
  {address}
  {access}
  ret; }}
 """
+KEPT = "st.global.u64 [%h+2048], %s;"  # a pointer to shared memory may be read from memory
 LOAD = "ld.u32 %w3, [%q]; st.global.u32 [%h], %w3;"
 ATOM = "atom.add.u32 %w3, [%q], %x; st.global.u32 [%h], %w3;"
 WIDE = (
@@ -30,7 +31,7 @@ G, H = 0x7F00_0000_0000, 0x7F10_0000_0000
 
 
 def site_of(address, access, isa, params=(G, H, 5), block=32, half=16, told=True):
-    body = KERNEL.format(address=address, access=access, half=half)
+    body = KERNEL.format(address=address, access=access, half=half, kept=KEPT)
     content = from_ptx(body) if isa == "sass" else PROLOGUE.format(arch="sm_90") + body
     launches = [ptxaudit.Launch("k", grid=(1,), block=(block,), params=list(params))] if told else []
     report = ptxaudit.audit(content, isa=isa, arch="sm_90", launches=launches)
@@ -126,6 +127,18 @@ def test_access_of_unknown_state_space_may_cost_nothing(how, told, isa):
     assert site.wavefronts is None and (site.per_request is None or site.per_request.low == 0), site.per_request
 
 
+@pytest.mark.parametrize("told", (True, False))
+@pytest.mark.parametrize("how", [how for how in OPEN if "out of memory" in how or how == "a list"])
+def test_no_pointer_leads_to_shared_memory_if_the_kernel_makes_none(how, told):
+    """Machine code in which no address of shared memory is converted: whatever is loaded is a pointer to other memory."""
+    body = KERNEL.format(address=OPEN[how], access=LOAD, half=16, kept="")
+    launches = [ptxaudit.Launch("k", grid=(1,), block=(32,), params=[None, None, None])] if told else []
+    report = ptxaudit.audit(from_ptx(body), isa="sass", arch="sm_90", launches=launches)
+    (site,) = [site for site in report.sites if site.opcode.startswith("LD.E")]
+    assert site.per_request == ptxaudit.report.model.Span(0, 0), site
+    assert any("none leads to shared memory" in sentence for sentence in report.kernels[0].assumed)
+
+
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("told", (True, False))
 def test_proved_state_space_holds_at_unknown_offsets(told, isa):
@@ -199,7 +212,7 @@ ASKED_OF = {  # address -> whether it may be in shared memory
 
 
 def asked_site(address, isa, space="shared"):
-    body = KERNEL.format(address=INDEX + address, access=ASKED.format(space=space), half=16)
+    body = KERNEL.format(address=INDEX + address, access=ASKED.format(space=space), half=16, kept=KEPT)
     content = from_ptx(body) if isa == "sass" else PROLOGUE.format(arch="sm_90") + body
     launch = ptxaudit.Launch("k", grid=(1,), block=(32,), params=[None, None, 5])
     report = ptxaudit.audit(content, isa=isa, arch="sm_90", launches=[launch])
@@ -229,7 +242,7 @@ HALVES = "mov.b32 %w5, %x; atom.add.noftz.f16x2 %w3, [%q], %w5; st.global.u32 [%
 @pytest.mark.parametrize("address", ASKED_OF)
 def test_generic_f16x2_atomic_on_global_memory_has_no_shared_accesses(address):
     """The other code that ptxas generates for it does not run then, either."""
-    body = KERNEL.format(address=INDEX + address, access=HALVES, half=16)
+    body = KERNEL.format(address=INDEX + address, access=HALVES, half=16, kept=KEPT)
     launch = ptxaudit.Launch("k", grid=(3,), block=(48,), params=[None, None, 5])
     sites = ptxaudit.audit(from_ptx(body), isa="sass", arch="sm_90", launches=[launch]).sites
     (atomic,) = [site for site in sites if site.opcode.startswith("ATOM.E.ADD.F16x2")]
@@ -244,6 +257,7 @@ IN_A_STRUCTURE = """.visible .entry k(.param .align 8 .b8 p[16], .param .u32 n)
 { .reg .b64 %g, %s, %q, %u; .reg .b32 %x, %b, %n, %w<3>; .shared .align 16 .b8 s[8192];
  ld.param.u64 %g, [p+8]; ld.param.u32 %n, [n]; mov.u32 %x, %tid.x; mov.u32 %b, %ctaid.x;
  mov.u32 %w1, s; cvt.u64.u32 %s, %w1; cvta.shared.u64 %s, %s; st.shared.u32 [%w1], %x;
+ st.global.u64 [%g+2048], %s;
  INDEX
  ld.u32 %w2, [%q]; st.global.u32 [%g+4096], %w2;
  ret; }

@@ -340,3 +340,34 @@ def test_unknown_member_mask_may_release_any_lanes(lanes, mask, requests):
     launch = ptxaudit.Launch("k", grid=1, block=32)
     (store,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
     assert store.requests == requests
+
+
+SPINNING = """
+S2R R0, SR_TID.X
+IMAD.SHL.U32 R8, R0, 0x80, RZ
+MOV R10, c[0x0][0x210]
+ISETP.NE.AND P1, PT, R0, RZ, PT
+MOV R9, c[0x0][0x214]
+ISETP.EQ.AND P2, PT, R9, RZ, PT
+STS [R8], RZ
+@P2 BRA 0xe0
+@P1 BRA 0xd0
+LDG.E R3, desc[UR6][R4.64]
+NANOSLEEP 0x28
+ISETP.NE.AND P0, PT, R3, RZ, PT
+@P0 BRA 0x90
+SYNC
+IADD3 R10, R10, -0x1, RZ
+ISETP.NE.AND P3, PT, R10, RZ, PT
+@P3 BRA 0x60
+EXIT
+"""
+
+
+@pytest.mark.parametrize("sync, low", [("WARPSYNC.ALL", 32), ("NOP", 1)])
+def test_lanes_are_together_in_a_loop_in_which_all_wait_for_one_that_sleeps(sync, low):
+    """A parameter decides whether a thread spins on a lock, and how often."""
+    function = function_of(SPINNING.replace("SYNC", sync))
+    launch = ptxaudit.Launch("k", grid=1, block=32)
+    (store,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
+    assert store.per_request == (low, 32)

@@ -9,7 +9,8 @@ Definitions are followed regardless of order, to a fixed point. An offset added 
 within the object that it points to (C++ [expr.add]; the report lists this as an assumption if an answer relies on
 it). A number alone is no origin. A value that is computed otherwise, loaded in pieces or returned by a call may point
 anywhere, and so may a value from local memory, except from places at constant offsets from one register
-(`stack_places`).
+(`stack_places`). But none points to shared memory, local memory or the parameters if the kernel computes no address of
+them: a pointer to these is valid only while its block runs, so that no other code can have stored it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.domain.value import POINTER_BYTES, POINTER_LIMIT
 from ptxaudit.engine.memory.read_from import definitions, guard_of, written_here
 from ptxaudit.engine.memory.stack_places import StackPlaces, is_place, stored
-from ptxaudit.engine.memory.windows import WINDOWS
+from ptxaudit.engine.memory.windows import WINDOWS, makes_addresses_of
 from ptxaudit.engine.ops.halves import PAIR, WORD
 from ptxaudit.engine.ops.row import Origin
 from ptxaudit.engine.ops.table import OPS
@@ -119,13 +120,31 @@ class Origins:
     def spaces(self, source: Operand, index: int, position: int) -> frozenset[str] | None:
         """State spaces in which a generic address may lie: "shared", "local", "global" for all others. None: any."""
         bases = self.of(source, index, position)
-        return None if bases is None else frozenset(base.key if base.kind == "window" else "global" for base in bases)
+        if bases is None:
+            return self._possible
+        return frozenset(base.key if base.kind == "window" else "global" for base in bases)
+
+    @cached_property
+    def _possible(self) -> frozenset[str] | None:
+        """The state spaces in which any address of the kernel may lie; None: any, as it may call other code."""
+        function = self.graph.function
+        if not function.entry or self.graph.loose_call is not None or self.graph.loose_jump is not None:
+            return None
+        return frozenset(("global", *(s for s in ("shared", "local", "param") if makes_addresses_of(function, s))))
 
     def spaces_of_site(self, index: int) -> frozenset[str] | None:
         """As `spaces`, for the address of an instruction's access."""
+        return self.spaces(*self._address(index))
+
+    def excludes_shared(self, index: int) -> bool:
+        """An access is known to be elsewhere only because the kernel computes no address of shared memory."""
+        return self._possible is not None and "shared" not in self._possible and self.of(*self._address(index)) is None
+
+    def _address(self, index: int) -> tuple[Operand, int, int]:
+        """The address of an instruction's access, as an operation at an index and a position reads it."""
         site, ops = self.graph.function.site(index), self.instructions[index].ops
         position = next((at for at, op in enumerate(ops) if op.name in ("load", "atom", "store")), len(ops))
-        return self.spaces(site.address, index, position)
+        return site.address, index, position
 
     def specified(self, base: Base) -> int | None:
         """The value of a pointer parameter; None if it is not specified."""

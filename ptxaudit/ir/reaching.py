@@ -17,7 +17,7 @@ from ptxaudit.ir.blocks import CONTROL_FLOW, END
 from ptxaudit.ir.control_flow import ControlFlow
 from ptxaudit.ir.dataflow.definitions import Definition, Definitions, Joined
 from ptxaudit.ir.dataflow.solve import reached
-from ptxaudit.ir.nodes import Reg
+from ptxaudit.ir.nodes import Instruction, Reg
 from ptxaudit.ir.transfers import is_unresolved
 
 DEFINITIONS = "finding definitions of registers"
@@ -77,13 +77,14 @@ class ReachingDefinitions(ControlFlow):
         """Blocks in which lanes may yield to lanes that wait at a convergence barrier, which then continue without
         them.
 
-        These contain a YIELD or a sleep. In PTX, where ptxas has yet to place YIELD, also blocks of loops that repeat
-        until one of their atomic operations succeeds.
+        These contain a YIELD or a sleep, or, in machine code, a WARPSYNC for lanes that may be elsewhere: where these
+        wait at a convergence barrier, they continue. In PTX, where ptxas has yet to place YIELD, also blocks of loops
+        that repeat until one of their atomic operations succeeds.
         """
         named = frozenset(
             self.block_of[i.index]
             for i in self.function.instructions
-            if i.control is not None and i.control.kind == "yield"
+            if i.control is not None and (i.control.kind == "yield" or self._awaits_others(i))
         )
         if self.function.explicit_reconvergence or not any(
             True for i in self.function.instructions for op in i.ops if op.name == "atom"
@@ -95,6 +96,36 @@ class ReachingDefinitions(ControlFlow):
             if head != END and self.dominates(head, source)
         ]
         return named.union(*(loop for loop in loops if self._waits(loop)))
+
+    def _awaits_others(self, instruction: Instruction) -> bool:
+        """Whether a WARPSYNC may name lanes that are elsewhere: its mask is neither that of all lanes nor that of the
+        lanes active where exactly those that execute it pass.
+
+        (Measured: kernel 9536 of bench/languages at -O0, where lanes name all that were active before a branch.)
+        """
+        control = instruction.control
+        if control is None or control.kind not in ("warpsync", "part") or not self.function.explicit_reconvergence:
+            return False
+        place = self.controllers.get(self.block_of[instruction.index])
+        work, seen = [(control.selector, instruction.index)], set[tuple[str, int]]()
+        while work:
+            mask, index = work.pop()
+            if not isinstance(mask, Reg):
+                continue
+            made = self.reaching(mask.name, index)
+            if not made:
+                return True
+            for at in made - {k for name, k in seen if name == mask.name}:
+                seen.add((mask.name, at))
+                self.account.spend(1, DEFINITIONS)
+                for op in self.function.instructions[at].ops:
+                    if not op.writes(mask.name):
+                        continue
+                    if op.name == "mov":
+                        work.append((op.src[0], at))
+                    elif not op.name.startswith("vote.") or self.controllers.get(self.block_of[at]) != place:
+                        return True
+        return False
 
     def _waits(self, loop: set[int]) -> bool:
         """Whether the result of one of its own atomic operations determines if a loop is left."""

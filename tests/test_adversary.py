@@ -486,6 +486,8 @@ SETS = (
     ("algorithms, control flow and arithmetic by hand", "written_sm90", "shape", 1_061),
     ("kernels by earlier compilers", "releases_sm90", "told", 1_042),
     ("kernels by earlier compilers", "releases_sm90", "shape", 590),
+    ("kernels in C, PTX and Python, by hand", "languages_sm90", "told", 2_171),
+    ("kernels in C, PTX and Python, by hand", "languages_sm90", "shape", SHAPE),
     ("layouts that Triton chooses", "triton_sm90", "told", 1_049),
     ("layouts that Triton chooses", "triton_sm90", "shape", 757),
     ("layouts that cuda.tile chooses", "tile_sm90", "told", 606),

@@ -5,21 +5,6 @@ import math
 import numpy as np
 from numba import cuda, float32, from_dtype, int64, uint8, uint32
 
-# {kernel: its launches, as the first lines of a kernel in a file note them}
-LAUNCHES = {
-    "transposed": ("2 32x8 n=3", "1 16x16 n=5"),
-    "reduced": ("2 128 n=3", "1 96 n=7"),
-    "counted": ("1 64 n=9", "2 96 n=4"),
-    "asked": ("1 64 n=3", "1 32 n=7"),
-    "stepped": ("1 64 n=6", "1 48 n=3"),
-    "kept": ("1 64 n=5", "1 48 n=3"),
-    "wide": ("1 64 n=5", "1 32 n=3"),
-    "divided": ("1 64 n=5", "1 64 n=7"),
-    "dynamic": ("1 64 n=5 shared=2048", "1 32 n=3 shared=4096"),
-    "recorded": ("1 64 n=5", "1 40 n=3"),
-    "floats": ("1 64 n=5", "1 32 n=9"),
-}
-
 
 def transposed(out, src, n, f):
     tile = cuda.shared.array((16, 17), float32)
@@ -201,3 +186,19 @@ def floats(out, src, n, f):
     a += s[uint32(math.floor(x * float32(0.37)))] + s[int(cuda.fma(x, x, x)) & 1023] + s[int(np.float16(x)) & 1023]
     a += s[int(t * 1.1 + 0.5)] + s[uint32((t / 7.0) * 5)]
     out[t] = a
+
+
+# {kernel: its launches, as the first lines of a kernel in a file note them}
+LAUNCHES = {
+    transposed: ("2 32x8 n=3", "1 16x16 n=5"),
+    reduced: ("2 128 n=3", "1 96 n=7"),
+    counted: ("1 64 n=9", "2 96 n=4"),
+    asked: ("1 64 n=3", "1 32 n=7"),
+    stepped: ("1 64 n=6", "1 48 n=3"),
+    kept: ("1 64 n=5", "1 48 n=3"),
+    wide: ("1 64 n=5", "1 32 n=3"),
+    divided: ("1 64 n=5", "1 64 n=7"),
+    dynamic: ("1 64 n=5 shared=2048", "1 32 n=3 shared=4096"),
+    recorded: ("1 64 n=5", "1 40 n=3"),
+    floats: ("1 64 n=5", "1 32 n=9"),
+}

@@ -79,10 +79,10 @@ def in_numba() -> Iterator[tuple[Program, Built | str]]:
     from bench.languages import numba_kernels
 
     array = types.Array(types.uint32, 1, "C")
-    for number, (name, launches) in enumerate(numba_kernels.LAUNCHES.items(), FIRST_OF_NUMBA):
+    for number, (kernel, launches) in enumerate(numba_kernels.LAUNCHES.items(), FIRST_OF_NUMBA):
         for optimised in (True, False):
             text, _ = cuda.compile(
-                getattr(numba_kernels, name),
+                kernel,
                 (array, array, types.uint32, types.float32),
                 cc=(9, 0),
                 device=False,
@@ -92,7 +92,7 @@ def in_numba() -> Iterator[tuple[Program, Built | str]]:
             )
             entry = text.split(".visible .entry ", 1)[1].split("(", 1)[0]
             notes = "\n".join(f"// launch {launch}" for launch in launches)
-            made = by_hand.read(f"{number}-{name}", notes)
+            made = by_hand.read(f"{number}-{kernel.__name__}", notes)
             shapes = tuple(replace(one, values={**ARRAYS, **one.values}) for one in made.shapes)
             made = replace(made, name=entry, parameters=tuple(_parameters()), shapes=shapes)
             yield made, _assembled(text, f"numba-{'O3' if optimised else 'O0'}", "O3" if optimised else "O0")

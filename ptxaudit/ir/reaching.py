@@ -17,10 +17,11 @@ from ptxaudit.ir.blocks import CONTROL_FLOW, END
 from ptxaudit.ir.control_flow import ControlFlow
 from ptxaudit.ir.dataflow.definitions import Definition, Definitions, Joined
 from ptxaudit.ir.dataflow.solve import reached
-from ptxaudit.ir.nodes import Instruction, Reg
+from ptxaudit.ir.nodes import Const, Instruction, Operand, Reg
 from ptxaudit.ir.transfers import is_unresolved
 
 DEFINITIONS = "finding definitions of registers"
+ALL_LANES = (1 << 32) - 1
 
 
 class ReachingDefinitions(ControlFlow):
@@ -98,34 +99,47 @@ class ReachingDefinitions(ControlFlow):
         return named.union(*(loop for loop in loops if self._waits(loop)))
 
     def _awaits_others(self, instruction: Instruction) -> bool:
-        """Whether a WARPSYNC may name lanes that are elsewhere: its mask is neither that of all lanes nor that of the
-        lanes active where exactly those that execute it pass.
+        """Whether a WARPSYNC may name lanes that are elsewhere: its mask is neither a constant nor a vote of the lanes
+        active where exactly those that execute it pass.
 
         (Measured: kernel 9536 of bench/languages at -O0, where lanes name all that were active before a branch.)
         """
         control = instruction.control
         if control is None or control.kind not in ("warpsync", "part") or not self.function.explicit_reconvergence:
             return False
-        place = self.controllers.get(self.block_of[instruction.index])
-        work, seen = [(control.selector, instruction.index)], set[tuple[str, int]]()
-        while work:
-            mask, index = work.pop()
-            if not isinstance(mask, Reg):
-                continue
-            made = self.reaching(mask.name, index)
-            if not made:
-                return True
-            for at in made - {k for name, k in seen if name == mask.name}:
-                seen.add((mask.name, at))
-                self.account.spend(1, DEFINITIONS)
-                for op in self.function.instructions[at].ops:
-                    if not op.writes(mask.name):
-                        continue
-                    if op.name == "mov":
-                        work.append((op.src[0], at))
-                    elif not op.name.startswith("vote.") or self.controllers.get(self.block_of[at]) != place:
-                        return True
-        return False
+        made = self._origin(control.selector, instruction.index)
+        if isinstance(made, int):
+            return self.controllers.get(self.block_of[made]) != self.controllers.get(self.block_of[instruction.index])
+        return not isinstance(made, Const)
+
+    def _origin(self, operand: Operand | None, index: int) -> int | Operand | None:
+        """Where a mask comes from, through moves: a constant, or the instruction that makes it by a vote. None:
+        anything else.
+        """
+        passed = []
+        found: int | Operand | None = operand if operand is not None else Const(ALL_LANES)
+        while isinstance(found, Reg):
+            node = self.read.read(found.name, index)
+            if node is None or isinstance(node, Joined) or (found.name, node) in self._origins:
+                found = None if node is None or isinstance(node, Joined) else self._origins[found.name, node]
+                break
+            passed.append((found.name, node))
+            index = node
+            found = self._made_by(found.name, node)
+        self.account.spend(1 + len(passed), DEFINITIONS)
+        self._origins.update(dict.fromkeys(passed, found))
+        return found
+
+    def _made_by(self, register: str, index: int) -> int | Operand | None:
+        """The instruction if it votes, what it moves, or None."""
+        last = [op for op in self.function.instructions[index].ops if op.writes(register)][-1]
+        if last.name == "mov" and last.guard is None:
+            return last.src[0]
+        return index if last.name.startswith("vote.") and last.guard is None else None
+
+    @cached_property
+    def _origins(self) -> dict[tuple[str, int], int | Operand | None]:
+        return {}
 
     def _waits(self, loop: set[int]) -> bool:
         """Whether the result of one of its own atomic operations determines if a loop is left."""

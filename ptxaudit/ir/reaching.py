@@ -109,8 +109,16 @@ class ReachingDefinitions(ControlFlow):
             return False
         made = self._origin(control.selector, instruction.index)
         if isinstance(made, int):
-            return self.controllers.get(self.block_of[made]) != self.controllers.get(self.block_of[instruction.index])
+            return self._diverging_controllers(made) != self._diverging_controllers(instruction.index)
         return not isinstance(made, Const)
+
+    def _diverging_controllers(self, index: int) -> set[int]:
+        """The blocks whose branches decide which lanes execute an instruction: not BRA.DIV, which all take together."""
+        return {
+            block
+            for block in self.controllers.get(self.block_of[index], ())
+            if not any(op.name == "vote.diverged" for op in self.function.instructions[self.ends[block] - 1].ops)
+        }
 
     def _origin(self, operand: Operand | None, index: int) -> int | Operand | None:
         """Where a mask comes from, through moves: a constant, or the instruction that makes it by a vote. None:

@@ -17,10 +17,17 @@ from ptxaudit.ir.blocks import CONTROL_FLOW, END
 from ptxaudit.ir.control_flow import ControlFlow
 from ptxaudit.ir.dataflow.definitions import Definition, Definitions, Joined
 from ptxaudit.ir.dataflow.solve import reached
-from ptxaudit.ir.nodes import Reg
+from ptxaudit.ir.nodes import Instruction, Reg
 from ptxaudit.ir.transfers import is_unresolved
 
 DEFINITIONS = "finding definitions of registers"
+
+
+def _shows_others(instruction: Instruction) -> bool:
+    """Whether the results may show what another thread has just done: of an atomic operation, of a load that is
+    volatile or has a scope, of a test of a barrier.
+    """
+    return any(op.ordered or op.name in ("atom", "barrier.test") for op in instruction.ops)
 
 
 class ReachingDefinitions(ControlFlow):
@@ -78,16 +85,15 @@ class ReachingDefinitions(ControlFlow):
         them.
 
         These contain a YIELD or a sleep. In PTX, where ptxas has yet to place YIELD, also blocks of loops that repeat
-        until one of their atomic operations succeeds.
+        until what another thread does shows in one of their atomic operations, volatile loads or tests of barriers.
+        (Compiled: kernels 9507, 9518 and 9548 of bench/adversary have a YIELD in such loops.)
         """
         named = frozenset(
             self.block_of[i.index]
             for i in self.function.instructions
             if i.control is not None and i.control.kind == "yield"
         )
-        if self.function.explicit_reconvergence or not any(
-            True for i in self.function.instructions for op in i.ops if op.name == "atom"
-        ):
+        if self.function.explicit_reconvergence or not any(_shows_others(i) for i in self.function.instructions):
             return named
         loops = [
             self.loop(source, head)
@@ -97,7 +103,7 @@ class ReachingDefinitions(ControlFlow):
         return named.union(*(loop for loop in loops if self._waits(loop)))
 
     def _waits(self, loop: set[int]) -> bool:
-        """Whether the result of one of its own atomic operations determines if a loop is left."""
+        """Whether a loop is left depends on what one of its own instructions sees of other threads."""
         self.account.spend(len(loop), CONTROL_FLOW)
         instructions = self.function.instructions
         exits = [b for b in loop if b != END and any(s not in loop for s in self.within.successors(b))]
@@ -110,7 +116,7 @@ class ReachingDefinitions(ControlFlow):
             for at, _ in self.definitions.get(name, ()):
                 for op in instructions[at].ops if self.block_of[at] in loop else ():
                     if op.writes(name):
-                        if op.name == "atom":
+                        if _shows_others(instructions[at]):
                             return True
                         more = {s.name for s in op.src if isinstance(s, Reg)} - wanted
                         wanted |= more

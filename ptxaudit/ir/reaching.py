@@ -24,10 +24,10 @@ DEFINITIONS = "finding definitions of registers"
 
 
 def _shows_others(instruction: Instruction) -> bool:
-    """Whether the results may show what another thread has just done: of an atomic operation, of a load that is
-    volatile or has a scope, of a test of a barrier.
+    """Whether the results may show what another thread has just done: of an atomic operation, or of a load that is
+    volatile or has a scope.
     """
-    return any(op.ordered or op.name in ("atom", "barrier.test") for op in instruction.ops)
+    return any(op.ordered or op.name == "atom" for op in instruction.ops)
 
 
 class ReachingDefinitions(ControlFlow):
@@ -85,8 +85,8 @@ class ReachingDefinitions(ControlFlow):
         them.
 
         These contain a YIELD or a sleep. In PTX, where ptxas has yet to place YIELD, also blocks of loops that repeat
-        until what another thread does shows in one of their atomic operations, volatile loads or tests of barriers.
-        (Compiled: kernels 9507, 9518 and 9548 of bench/adversary have a YIELD in such loops.)
+        until what another thread does shows in one of their atomic operations or volatile loads. (Compiled: kernels
+        9518 and 9548 of bench/adversary have a YIELD in such loops.)
         """
         named = frozenset(
             self.block_of[i.index]

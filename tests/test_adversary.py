@@ -484,6 +484,8 @@ SETS = (
     ("random PTX, lanes that yield among it", "random_sm90", "shape", 78),
     ("algorithms, control flow and arithmetic by hand", "written_sm90", "told", 2_505),
     ("algorithms, control flow and arithmetic by hand", "written_sm90", "shape", 1_061),
+    ("groups of lanes, barriers, warps and blocks that hand over", "sync_sm90", "told", 329),
+    ("groups of lanes, barriers, warps and blocks that hand over", "sync_sm90", "shape", 181),
     ("kernels by earlier compilers", "releases_sm90", "told", 1_042),
     ("kernels by earlier compilers", "releases_sm90", "shape", 590),
     ("kernels in C, PTX and Python, by hand", "languages_sm90", "told", 2_171),

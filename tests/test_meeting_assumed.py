@@ -49,7 +49,7 @@ BODIES = {
     ),
     "a barrier of the warp": (
         "setp.lt.u32 p, t, 7; @p bra one; add.u32 v, v, 3; one: bar.warp.sync -1; st.shared.u32 [a], v; ret;",
-        False,
+        True,  # ptxas may make it a WARPSYNC.COLLECTIVE, after which they are diverged as before
     ),
     "those that left": ("setp.lt.u32 p, t, 7; @p ret; st.shared.u32 [a], v; ret;", False),
 }
@@ -92,7 +92,7 @@ MASKED = {
     ),
     "a barrier of the warp behind": (
         "shl.b32 v, 255, v; vote.sync.ballot.b32 b, p, v; bar.warp.sync -1; st.shared.u32 [a], t; ret;",
-        False,
+        True,
     ),
     "in a loop": (
         "next: st.shared.u32 [a], t; shl.b32 v, 255, v; vote.sync.ballot.b32 b, p, v; add.u32 n, n, 1; setp.lt.u32 q, n, 5;"

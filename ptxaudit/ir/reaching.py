@@ -24,6 +24,13 @@ DEFINITIONS = "finding definitions of registers"
 ALL_LANES = (1 << 32) - 1
 
 
+def _shows_others(instruction: Instruction) -> bool:
+    """Whether the results may show what another thread has just done: of an atomic operation, or of a load that is
+    volatile or has a scope.
+    """
+    return any(op.ordered or op.name == "atom" for op in instruction.ops)
+
+
 class ReachingDefinitions(ControlFlow):
     """The control flow of one function and the definitions of its registers."""
 
@@ -80,16 +87,15 @@ class ReachingDefinitions(ControlFlow):
 
         These contain a YIELD or a sleep, or, in machine code, a WARPSYNC for lanes that may be elsewhere: where these
         wait at a convergence barrier, they continue. In PTX, where ptxas has yet to place YIELD, also blocks of loops
-        that repeat until one of their atomic operations succeeds.
+        that repeat until what another thread does shows in one of their atomic operations or volatile loads.
+        (Compiled: kernels 9518 and 9548 of bench/adversary have a YIELD in such loops.)
         """
         named = frozenset(
             self.block_of[i.index]
             for i in self.function.instructions
             if i.control is not None and (i.control.kind == "yield" or self._awaits_others(i))
         )
-        if self.function.explicit_reconvergence or not any(
-            True for i in self.function.instructions for op in i.ops if op.name == "atom"
-        ):
+        if self.function.explicit_reconvergence or not any(_shows_others(i) for i in self.function.instructions):
             return named
         loops = [
             self.loop(source, head)
@@ -150,7 +156,7 @@ class ReachingDefinitions(ControlFlow):
         return {}
 
     def _waits(self, loop: set[int]) -> bool:
-        """Whether the result of one of its own atomic operations determines if a loop is left."""
+        """Whether a loop is left depends on what one of its own instructions sees of other threads."""
         self.account.spend(len(loop), CONTROL_FLOW)
         instructions = self.function.instructions
         exits = [b for b in loop if b != END and any(s not in loop for s in self.within.successors(b))]
@@ -163,7 +169,7 @@ class ReachingDefinitions(ControlFlow):
             for at, _ in self.definitions.get(name, ()):
                 for op in instructions[at].ops if self.block_of[at] in loop else ():
                     if op.writes(name):
-                        if op.name == "atom":
+                        if _shows_others(instructions[at]):
                             return True
                         more = {s.name for s in op.src if isinstance(s, Reg)} - wanted
                         wanted |= more

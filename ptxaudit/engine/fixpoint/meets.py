@@ -87,9 +87,10 @@ class Meets:
         d = self.paths.gathered(block)
         while d in self.after:
             before = self.after[d]
-            if not firm and (
-                self._loosened(d, block) or self.function.explicit_reconvergence and not self._held(d, block)
-            ):
+            if not firm and self._loosened(d, block):
+                state.diverge(*(() if state.undecided_by else (one_of_each(Kind.YIELD),)))
+                break
+            if not firm and self.function.explicit_reconvergence and not self._held(d, block):
                 state.in_step = False
                 break
             if firm and not self._meet_at(d, block):

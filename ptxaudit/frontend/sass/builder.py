@@ -126,9 +126,10 @@ class Builder:
         space: str = "",
         offset: int = 0,
         read_only: bool = False,
+        ordered: bool = False,
     ) -> None:
         """Writes registers of the program, under the guard."""
-        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset, read_only))
+        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset, read_only, ordered))
 
     def compute(
         self, name: str, *src: ir.Operand, bits: int = WORD_BITS, result: int | None = None, attrs: tuple[Any, ...] = ()

@@ -118,8 +118,8 @@ def _load(space: Space, wide: bool) -> Callable[[Builder], None]:
         if space == "shared" or space == "generic":
             base = _kept(b, base, results)
             b.site = ir.Site(b.opcode, base, offset, space, b.guard)
-        attrs, constant = (bits, signed), b.has("CONSTANT")
-        b.emit("load", tuple(results), (base,), WORD_BITS, attrs, space=space, offset=offset, read_only=constant)
+        attrs, constant, ordered = (bits, signed), b.has("CONSTANT"), b.has("STRONG") or b.has("MMIO")
+        b.emit("load", tuple(results), (base,), WORD_BITS, attrs, space, offset, constant, ordered)
 
     return lower
 

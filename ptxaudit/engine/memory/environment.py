@@ -19,6 +19,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.engine.domain import naming
 from ptxaudit.engine.domain.alternatives import chosen
 from ptxaudit.engine.domain.lanes import LANE_BITS, LANES
+from ptxaudit.engine.domain.supposed import Supposed
 from ptxaudit.engine.domain.value import (
     DTYPES,
     POINTER_LIMIT,
@@ -74,6 +75,7 @@ class Facts(Record):
     keep: the requests of every site are kept as well, with their places (`kept`).
     seen: the warps and trips of each distinct request are kept as well.
     code: invented addresses of functions (`code_addresses`).
+    supposed: truth values of which one case is examined (`exec.by_cases`); None: none.
     """
 
     aligned: Mapping[str, int] = msgspec.field(default_factory=dict)
@@ -88,6 +90,7 @@ class Facts(Record):
     seen: bool = False
     meanings: Mapping[str, Row] = msgspec.field(default_factory=dict)
     code: Mapping[str, int] = msgspec.field(default_factory=dict)
+    supposed: Supposed | None = None
 
 
 @dataclass
@@ -198,6 +201,7 @@ class Environment:
             kind,
             (a.space, a.name),
             address=a.space not in _WINDOWED,
+            launch_wide=a.space not in _WINDOWED,
         )
         value = unknown(symbol)
         return Value(value.base + DTYPES[a.bits](a.offset & ((1 << a.bits) - 1)), value.terms)

@@ -1,0 +1,267 @@
+"""Sums over a launch by cases: where they depend on truth values that are one number in the whole launch, each case is
+executed.
+
+    if (n > 4) s[…] = …;         "n > 4 is true": 64 requests; "n > 4 is false": 0
+
+A truth value is supposed to be true, and then to be false (`domain.supposed`); in each case, others may decide what is
+still open. What a block, a warp or a visit decides separately is not a case: no table would hold for all of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from msgspec.structs import replace
+
+from ptxaudit.base.records import Record
+from ptxaudit.base.status import Status
+from ptxaudit.base.work import Account, Exhausted
+from ptxaudit.engine.answer.result import LaunchCase, Pattern, SiteResult
+from ptxaudit.engine.answer.task import Task
+from ptxaudit.engine.domain.supposed import Supposed
+from ptxaudit.engine.domain.truths import truth_of
+from ptxaudit.engine.domain.value import Uniform
+from ptxaudit.engine.exec.runs import simulate
+from ptxaudit.ir.nodes import Function
+from ptxaudit.ir.placed import place_of
+from ptxaudit.ir.reasons import Kind, Reason
+from ptxaudit.ir.unknown_words import LONG_NAME, called, in_formula, without_inversion
+
+MOST_CONDITIONS = 4  # truth values that one case combines
+MOST_RUNS = 16  # executions of cases of a kernel
+TIMES_THE_RUN = 4  # steps of all of these, as a multiple of those of the run without a case
+
+Settle = Callable[[int, SiteResult], SiteResult]
+Condition = tuple[Uniform, int]  # a truth value, and the instruction that depends on it
+
+
+class _Split(Record):
+    """The answers of a site if a condition is true and if it is false."""
+
+    condition: Condition
+    true: _Answer
+    false: _Answer
+
+
+_Answer = SiteResult | _Split | None  # None: no figure over the launch
+
+
+def by_cases(
+    task: Task, results: Mapping[int, SiteResult], settle: Settle, account: Account, steps: int
+) -> dict[int, SiteResult]:
+    """Better answers for sites that a run of the launch left open, by the caller's index.
+
+    results: of the run, with the answers of inference. settle: combines the answer of a run for a site with that of
+    inference. steps: that the run took.
+    """
+    left = None if account.limit is None else max(1, account.limit - account.spent)
+    try:
+        with account.part(1.0 if left is None else min(0.5, TIMES_THE_RUN * steps / left)) as some:
+            answers = _Cases(task, settle, some).of(results, Supposed())
+    except Exhausted:
+        return {}
+    names = _Names(task.function)
+    found = {i: _answer(results[i], answer, names) for i, answer in answers.items()}
+    return {i: one for i, one in found.items() if one is not None}
+
+
+class _Cases:
+    """Executes cases of a task. runs: how many so far."""
+
+    def __init__(self, task: Task, settle: Settle, account: Account):
+        self.task, self.settle, self.account, self.runs = task, settle, account, 0
+
+    def of(self, results: Mapping[int, SiteResult], supposed: Supposed) -> dict[int, _Answer]:
+        """The answers of those sites that are counted, by cases where they are not counted in this one."""
+        found: dict[int, _Answer] = {i: r if _counted(r) else None for i, r in results.items()}
+        open_ = {i: _conditions(results[i]) for i, answer in found.items() if answer is None}
+        known = {u.identity for u, _ in supposed.truths}
+        while len(known) < MOST_CONDITIONS and (condition := _most_frequent(open_.values(), known)) is not None:
+            unknown = condition[0]
+            sites = [i for i, needed in open_.items() if any(u == unknown for u, _ in needed)]
+            sides = [self._case(sites, supposed.with_(unknown, truth)) for truth in (True, False)]
+            found |= {i: _split(condition, *(side.get(i) for side in sides)) for i in sites}
+            for i in sites:
+                del open_[i]
+        return found
+
+    def _case(self, sites: list[int], supposed: Supposed) -> dict[int, _Answer]:
+        """The answers for some sites in one case."""
+        task = self.task
+        copies = {i: a for i, a in task.accesses.items() if task.originals[i] in sites}
+        self.runs += 1
+        if self.runs > MOST_RUNS:
+            return {}
+        facts = replace(task.facts, supposed=supposed)
+        ran = simulate(
+            replace(task, facts=facts, accesses=copies, originals={i: task.originals[i] for i in copies}), self.account
+        )
+        if ran.endless is not None:  # a launch that does not end has no sums
+            return {}
+        return self.of({i: self.settle(i, ran.sites[i]) for i in sites}, supposed)
+
+
+def _counted(result: SiteResult) -> bool:
+    """Its sums over the launch are known, at least as a range of wavefronts."""
+    if result.status in (Status.EXACT, Status.UNREACHED):
+        return True
+    return result.requests is not None and result.bounds is not None
+
+
+def _conditions(result: SiteResult) -> tuple[Condition, ...]:
+    """The truth values, one in the whole launch each, that the reason of an answer names."""
+    if result.reason is None:
+        return ()
+    return tuple(
+        (truth_of(u), reason.index)
+        for reason in result.reason.all_of_it()
+        for u in reason.unknowns
+        if isinstance(u, Uniform) and u.launch_wide and truth_of(u).bits == 1
+    )
+
+
+def _most_frequent(needed: Iterable[tuple[Condition, ...]], known: set[bytes]) -> Condition | None:
+    """The condition on which most sites depend; the first of several."""
+    count: Counter[Uniform] = Counter()
+    where: dict[Uniform, int] = {}
+    for conditions in needed:
+        for unknown, index in dict(conditions).items():
+            count[unknown] += 1
+            where.setdefault(unknown, index)
+    left = [u for u in count if u.identity not in known]
+    most = max(left, key=count.__getitem__, default=None)
+    return None if most is None else (most, where[most])
+
+
+def _split(condition: Condition, true: _Answer, false: _Answer) -> _Answer:
+    """The answer in both cases; None if one of them has none."""
+    if true is None or false is None:
+        return None
+    if isinstance(true, SiteResult) and isinstance(false, SiteResult) and _sums(true) == _sums(false):
+        return _of_both(true, false)
+    return _Split(condition, true, false)
+
+
+def _sums(result: SiteResult) -> tuple[object, ...]:
+    return (
+        result.status,
+        result.requests,
+        result.active_requests,
+        _bounds(result),
+        result.ideal,
+        result.ways,
+        result.lines,
+        result.lanes,
+    )
+
+
+def _bounds(result: SiteResult) -> tuple[int, int]:
+    """The wavefronts of a site that is counted, over the launch."""
+    if result.wavefronts is not None:
+        return result.wavefronts, result.wavefronts
+    assert result.bounds is not None  # as it is counted
+    return result.bounds
+
+
+def _of_both(one: SiteResult, other: SiteResult) -> SiteResult:
+    """The answer of two cases with the same sums, with what their requests have in common."""
+    same = list(map(_pattern, one.patterns)) == list(map(_pattern, other.patterns))
+    return replace(
+        one,
+        reason=one.reason or other.reason,
+        patterns=one.patterns if same else (),
+        distinct=one.distinct if same else 0,
+        common=one.common if one.common == other.common else None,
+        trips=one.trips if one.trips == other.trips else (),
+        per_request=_hull((one.per_request, other.per_request)),
+        ideal_per_request=_hull((one.ideal_per_request, other.ideal_per_request)),
+        meeting_assumed=one.meeting_assumed or other.meeting_assumed,
+        kept=None,
+    )
+
+
+def _pattern(one: Pattern) -> tuple[object, ...]:
+    return one.addresses.tobytes(), one.active.tobytes(), one.count, one.low, one.high, one.ideal, one.ways, one.seen
+
+
+def _hull(ranges: Iterable[tuple[int, int] | None]) -> tuple[int, int] | None:
+    """The range of all of them; None if one is unknown, or there is none."""
+    each = list(ranges)
+    known = [one for one in each if one is not None]
+    return (min(low for low, _ in known), max(high for _, high in known)) if known and None not in each else None
+
+
+def _answer(before: SiteResult, answer: _Answer, names: _Names) -> SiteResult | None:
+    """The answer for a site, with a case for each number of requests and wavefronts; None: as before."""
+    if not isinstance(answer, _Split):
+        return answer
+    leaves = list(_leaves(answer, ()))
+    made = [result for _, result in leaves if result.requests]
+    per, ideal = _hull(r.per_request for r in made), _hull(r.ideal_per_request for r in made)
+    ways = [0 if r.status is Status.UNREACHED else r.ways for _, r in leaves]
+    bounds = _hull(_bounds(result) for _, result in leaves)
+    requests, active = ({getattr(result, name) for _, result in leaves} for name in ("requests", "active_requests"))
+    unknowns = tuple(dict.fromkeys(unknown for path, _ in leaves for (unknown, _), _ in path))
+    invariant = before.status is Status.INVARIANT and before.line_class_max is None
+    return replace(
+        before,
+        status=Status.CONDITIONAL,
+        reason=before.reason if invariant else Reason(Kind.BY_CASE, unknowns=unknowns),
+        requests=requests.pop() if len(requests) == 1 else None,
+        active_requests=active.pop() if len(active) == 1 else None,
+        wavefronts=None,
+        ideal=None,
+        excess=None,
+        bounds=bounds,
+        per_request=per or before.per_request,
+        ideal_per_request=ideal,
+        ways=None if None in ways else max(w for w in ways if w is not None),
+        conditions=() if per is not None and per[0] == per[1] else before.conditions,
+        cases=tuple(_case(path, result, names) for path, result in leaves),
+        patterns=tuple(replace(pattern, count=0) for pattern in before.patterns),
+        trips=(),
+    )
+
+
+Path = tuple[tuple[Condition, bool], ...]
+
+
+def _leaves(answer: _Answer, path: Path) -> Iterator[tuple[Path, SiteResult]]:
+    """The answers of the cases, each with the truth values of its conditions."""
+    if isinstance(answer, _Split):
+        yield from _leaves(answer.true, (*path, (answer.condition, True)))
+        yield from _leaves(answer.false, (*path, (answer.condition, False)))
+    elif answer is not None:
+        yield path, answer
+
+
+def _case(path: Path, result: SiteResult, names: _Names) -> LaunchCase:
+    when = " and ".join(names.of(condition, truth) for condition, truth in path)
+    ideal = 0 if result.status is Status.UNREACHED else result.ideal
+    return LaunchCase(when, result.requests or 0, result.active_requests, *_bounds(result), ideal)
+
+
+class _Names:
+    """The words for conditions, each of which has its own."""
+
+    def __init__(self, function: Function):
+        self.function = function
+        self._words: dict[bytes, tuple[str, bool]] = {}
+
+    def of(self, condition: Condition, truth: bool) -> str:
+        """ "n > 4 is true"."""
+        identity = condition[0].identity
+        if identity not in self._words:
+            words, plain = self._new(*condition)
+            others = sum(words == other or other.startswith(f"{words} (") for other, _ in self._words.values())
+            self._words[identity] = f"{words} ({others + 1})" if others else words, plain
+        words, plain = self._words[identity]
+        return f"{words} is {'true' if truth is plain else 'false'}"
+
+    def _new(self, unknown: Uniform, index: int) -> tuple[str, bool]:
+        """The words for a condition, or for its inverse: then False."""
+        name, inverted = without_inversion(unknown.name)
+        if len(name) > LONG_NAME:
+            return f"the condition at {place_of(self.function, index)}, {called(name)},", not inverted
+        return in_formula(name), not inverted

@@ -111,11 +111,12 @@ class Condition(Entry):
 class LaunchCase(Entry):
     """One case of the sums over a launch: if `when` holds, the site makes `requests`, which cost low to high in all.
 
-    active_requests: those with an active lane, null if unknown; ideal: of all of them, null if only a range is known.
+    requests: null if only a range is known; active_requests: those with an active lane, null if unknown; ideal: of all
+    requests, null if only a range is known.
     """
 
     when: str
-    requests: int
+    requests: int | None
     active_requests: int | None
     low: int
     high: int

@@ -25,11 +25,12 @@ class Case(Record):
 class LaunchCase(Record):
     """One line of an answer for a launch: if `when` holds, the site makes `requests`, which cost low..high in all.
 
-    active: those with an active lane; None: unknown. ideal: of all of them; None: a range.
+    requests: None if a range; active: those with an active lane, None if unknown; ideal: of all of them, None if a
+    range.
     """
 
     when: str
-    requests: int
+    requests: int | None
     active: int | None
     low: int
     high: int

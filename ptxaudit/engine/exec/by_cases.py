@@ -1,10 +1,13 @@
-"""Sums over a launch by cases: where they depend on truth values that are one number in the whole launch, each case is
-executed.
+"""Sums over a launch by cases: where they depend on a few truth values, each case is executed.
 
-    if (n > 4) s[…] = …;         "n > 4 is true": 64 requests; "n > 4 is false": 0
+    if (n > 4) s[…] = …;               "n > 4 is true": 64 requests; "n > 4 is false": 0
+    if (__syncthreads_or(…)) s[…] = …;  "… is true in every warp": 64 requests; "… is false in every warp": 0;
+                                        "otherwise": 0 to 64
 
 A truth value is supposed to be true, and then to be false (`domain.supposed`); in each case, others may decide what is
-still open. What a block, a warp or a visit decides separately is not a case: no table would hold for all of them.
+still open. One that is one number in the whole launch has a table that holds for all blocks. Any other may differ from
+warp to warp: a launch has a sum of both cases, one per warp. As warps are executed independently here, without what
+they tell each other through shared memory, it is between the two if no warp makes a request in one of them.
 """
 
 from __future__ import annotations
@@ -45,6 +48,7 @@ class _Split(Record):
 
 
 _Answer = SiteResult | _Split | None  # None: no figure over the launch
+Answers = dict[int, _Answer]
 
 
 def by_cases(
@@ -58,7 +62,7 @@ def by_cases(
     left = None if account.limit is None else max(1, account.limit - account.spent)
     try:
         with account.part(1.0 if left is None else min(0.5, TIMES_THE_RUN * steps / left)) as some:
-            answers = _Cases(task, settle, some).of(results, Supposed())
+            answers = _Cases(task, settle, some).of_launch(results, Supposed())
     except Exhausted:
         return {}
     names = _Names(task.function)
@@ -72,34 +76,72 @@ class _Cases:
     def __init__(self, task: Task, settle: Settle, account: Account):
         self.task, self.settle, self.account, self.runs = task, settle, account, 0
 
-    def of(self, results: Mapping[int, SiteResult], supposed: Supposed) -> dict[int, _Answer]:
+    def of_launch(self, results: Mapping[int, SiteResult], supposed: Supposed) -> Answers:
         """The answers of those sites that are counted, by cases where they are not counted in this one."""
-        found: dict[int, _Answer] = {i: r if _counted(r) else None for i, r in results.items()}
-        open_ = {i: _conditions(results[i]) for i, answer in found.items() if answer is None}
+        found: Answers = {i: r if _counted(r) else None for i, r in results.items()}
+        open_ = {i: _conditions(results[i], True) for i, answer in found.items() if answer is None}
         known = {u.identity for u, _ in supposed.truths}
         while len(known) < MOST_CONDITIONS and (condition := _most_frequent(open_.values(), known)) is not None:
-            unknown = condition[0]
-            sites = [i for i, needed in open_.items() if any(u == unknown for u, _ in needed)]
-            sides = [self._case(sites, supposed.with_(unknown, truth)) for truth in (True, False)]
+            sites = _on(condition, open_)
+            sides = []
+            for truth in (True, False):
+                case = supposed.with_((condition[0], truth))
+                ran = self._run(sites, case, True)
+                sides.append({} if ran is None else self.of_launch(ran, case))
+            found |= {i: _split(condition, *(side.get(i) for side in sides)) for i in sites}
+            for i in sites:
+                del open_[i]
+        rest = [i for i in open_ if _conditions(results[i], False)]
+        if rest and len(known) < MOST_CONDITIONS and self.task.facts.counters is None:
+            found |= self._of_warps(rest, supposed)
+        return found
+
+    def _of_warps(self, sites: list[int], supposed: Supposed) -> Answers:
+        """The answers of sites that depend on what each warp decides, by cases in which all warps decide alike."""
+        case = supposed.with_()
+        ran = self._run(sites, case, False)
+        return {} if ran is None else self._of_each_warp(ran, case, case.blocks)
+
+    def _of_each_warp(self, results: Mapping[int, SiteResult], supposed: Supposed, blocks: frozenset[int]) -> Answers:
+        """As `of_launch`, where all runs have the same accesses, so that their executions correspond."""
+        found: Answers = {i: r if _counted(r) else None for i, r in results.items()}
+        open_ = {i: _conditions(results[i], False) for i, answer in found.items() if answer is None}
+        known = {u.identity for u, _ in supposed.truths}
+        while len(known) < MOST_CONDITIONS and (condition := _most_frequent(open_.values(), known)) is not None:
+            sites = _on(condition, open_)
+            sides = []
+            for truth in (True, False):
+                case = supposed.with_((condition[0], truth))
+                ran = self._run(list(results), case, False)
+                same = ran is not None and case.blocks == blocks
+                sides.append(self._of_each_warp(ran, case, blocks) if ran is not None and same else {})
             found |= {i: _split(condition, *(side.get(i) for side in sides)) for i in sites}
             for i in sites:
                 del open_[i]
         return found
 
-    def _case(self, sites: list[int], supposed: Supposed) -> dict[int, _Answer]:
-        """The answers for some sites in one case."""
+    def _run(self, sites: list[int], supposed: Supposed, tracking: bool) -> dict[int, SiteResult] | None:
+        """The answers for some sites in one case; None if there are none.
+
+        tracking: of what warps tell each other through shared memory, too.
+        """
         task = self.task
-        copies = {i: a for i, a in task.accesses.items() if task.originals[i] in sites}
         self.runs += 1
         if self.runs > MOST_RUNS:
-            return {}
-        facts = replace(task.facts, supposed=supposed)
-        ran = simulate(
-            replace(task, facts=facts, accesses=copies, originals={i: task.originals[i] for i in copies}), self.account
-        )
+            return None
+        chosen = frozenset(sites)
+        copies = {i: a for i, a in task.accesses.items() if task.originals[i] in chosen}
+        originals = {i: task.originals[i] for i in copies}
+        task = replace(task, facts=replace(task.facts, supposed=supposed), accesses=copies, originals=originals)
+        ran = simulate(task, self.account, tracking=tracking)
         if ran.endless is not None:  # a launch that does not end has no sums
-            return {}
-        return self.of({i: self.settle(i, ran.sites[i]) for i in sites}, supposed)
+            return None
+        return {i: self.settle(i, ran.sites[i]) for i in sites}
+
+
+def _on(condition: Condition, sites: Mapping[int, tuple[Condition, ...]]) -> list[int]:
+    """The sites that depend on a condition."""
+    return [i for i, needed in sites.items() if any(u == condition[0] for u, _ in needed)]
 
 
 def _counted(result: SiteResult) -> bool:
@@ -109,15 +151,15 @@ def _counted(result: SiteResult) -> bool:
     return result.requests is not None and result.bounds is not None
 
 
-def _conditions(result: SiteResult) -> tuple[Condition, ...]:
-    """The truth values, one in the whole launch each, that the reason of an answer names."""
+def _conditions(result: SiteResult, launch_wide: bool) -> tuple[Condition, ...]:
+    """The truth values that the reason of an answer names: those that are one in the whole launch, or the others."""
     if result.reason is None:
         return ()
     return tuple(
         (truth_of(u), reason.index)
         for reason in result.reason.all_of_it()
         for u in reason.unknowns
-        if isinstance(u, Uniform) and u.launch_wide and truth_of(u).bits == 1
+        if isinstance(u, Uniform) and u.launch_wide is launch_wide and truth_of(u).bits == 1
     )
 
 
@@ -135,12 +177,19 @@ def _most_frequent(needed: Iterable[tuple[Condition, ...]], known: set[bytes]) -
 
 
 def _split(condition: Condition, true: _Answer, false: _Answer) -> _Answer:
-    """The answer in both cases; None if one of them has none."""
+    """The answer in both cases; None if one of them has none, or a launch in which warps differ."""
     if true is None or false is None:
+        return None
+    if not condition[0].launch_wide and not (_makes_none(true) or _makes_none(false)):
         return None
     if isinstance(true, SiteResult) and isinstance(false, SiteResult) and _sums(true) == _sums(false):
         return _of_both(true, false)
     return _Split(condition, true, false)
+
+
+def _makes_none(answer: _Answer) -> bool:
+    """No warp makes a request."""
+    return isinstance(answer, SiteResult) and answer.requests == 0
 
 
 def _sums(result: SiteResult) -> tuple[object, ...]:
@@ -201,15 +250,18 @@ def _answer(before: SiteResult, answer: _Answer, names: _Names) -> SiteResult | 
     per, ideal = _hull(r.per_request for r in made), _hull(r.ideal_per_request for r in made)
     ways = [0 if r.status is Status.UNREACHED else r.ways for _, r in leaves]
     bounds = _hull(_bounds(result) for _, result in leaves)
-    requests, active = ({getattr(result, name) for _, result in leaves} for name in ("requests", "active_requests"))
+    assert bounds is not None  # as all of them are counted
     unknowns = tuple(dict.fromkeys(unknown for path, _ in leaves for (unknown, _), _ in path))
+    cases = [_case(path, result, names) for path, result in leaves]
+    if not (wide := all(unknown.launch_wide for unknown in unknowns)):
+        cases.append(LaunchCase("otherwise", None, None, *bounds))
     invariant = before.status is Status.INVARIANT and before.line_class_max is None
     return replace(
         before,
-        status=Status.CONDITIONAL,
-        reason=before.reason if invariant else Reason(Kind.BY_CASE, unknowns=unknowns),
-        requests=requests.pop() if len(requests) == 1 else None,
-        active_requests=active.pop() if len(active) == 1 else None,
+        status=Status.CONDITIONAL if wide or not invariant and not any(u.data for u in unknowns) else before.status,
+        reason=before.reason if invariant or not wide else Reason(Kind.BY_CASE, unknowns=unknowns),
+        requests=_only(case.requests for case in cases),
+        active_requests=_only(case.active for case in cases),
         wavefronts=None,
         ideal=None,
         excess=None,
@@ -218,10 +270,16 @@ def _answer(before: SiteResult, answer: _Answer, names: _Names) -> SiteResult | 
         ideal_per_request=ideal,
         ways=None if None in ways else max(w for w in ways if w is not None),
         conditions=() if per is not None and per[0] == per[1] else before.conditions,
-        cases=tuple(_case(path, result, names) for path, result in leaves),
+        cases=tuple(cases),
         patterns=tuple(replace(pattern, count=0) for pattern in before.patterns),
         trips=(),
     )
+
+
+def _only(numbers: Iterable[int | None]) -> int | None:
+    """The number, if all are the same."""
+    each = set(numbers)
+    return each.pop() if len(each) == 1 else None
 
 
 Path = tuple[tuple[Condition, bool], ...]
@@ -257,7 +315,8 @@ class _Names:
             others = sum(words == other or other.startswith(f"{words} (") for other, _ in self._words.values())
             self._words[identity] = f"{words} ({others + 1})" if others else words, plain
         words, plain = self._words[identity]
-        return f"{words} is {'true' if truth is plain else 'false'}"
+        where = "" if condition[0].launch_wide else " in every warp"
+        return f"{words} is {'true' if truth is plain else 'false'}{where}"
 
     def _new(self, unknown: Uniform, index: int) -> tuple[str, bool]:
         """The words for a condition, or for its inverse: then False."""

@@ -59,8 +59,8 @@ def execute(op: Op, view: View, index: int) -> None:
     results = results_of(op, seen, index, guard, undecided is None)
     if results is None:
         return
-    if view.env.facts.supposed is not None:
-        results = tuple(map(view.env.facts.supposed.settled, results))
+    if (supposed := view.env.facts.supposed) is not None:
+        results = tuple(supposed.settled(value, view.env.trying) for value in results)
     truths = view.truths_in(op, seen) if guard is None else NOWHERE
     for reg, value in zip(op.dst, results):
         if reg is None:

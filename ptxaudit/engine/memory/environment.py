@@ -118,6 +118,7 @@ class Environment:
     shared: Any = None  # the memory (`references`) that tracks the contents of shared memory, if any
     counters: Any = None  # … and the memory of counters from which blocks draw
     made: dict[tuple[int, int], Any] | None = None  # results of operations (`effects`), if many are executed again
+    trying: bool = False  # trips of a loop are tried together
     grouping: int = 0  # identifies the current meaning of the rows
     _groupings: Iterator[int] = field(default_factory=lambda: count(1), init=False, repr=False)
     _elements: int = field(default=0, init=False)  # of values, since they were last paid for

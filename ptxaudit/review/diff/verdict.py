@@ -202,7 +202,7 @@ def judge(old: AnySite, new: AnySite, same_launch: bool) -> Verdict:
     return undecided
 
 
-def _costs(site: AnySite) -> set[tuple[int, int, int, int | None]]:
+def _costs(site: AnySite) -> set[tuple[int | None, int, int, int | None]]:
     """The figures of its cases. What decides them may have other words after a rebuild."""
     return {(case.requests, case.low, case.high, case.ideal) for case in site.cases}
 

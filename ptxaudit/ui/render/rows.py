@@ -155,7 +155,7 @@ def row_of(group: tuple[Site, ...], kernel: Kernel, marks: Marks, said_above: Ma
 def _requests(group: tuple[Site, ...]) -> str:
     requests = _sum(group, "requests")
     if requests is None and all(site.cases for site in group):
-        counts = [[case.requests for case in site.cases] for site in group]
+        counts = [[n for case in site.cases if (n := case.requests) is not None] for site in group]
         return interval(sum(map(min, counts)), sum(map(max, counts)))
     return "?" if requests is None and group[0].status is not Status.UNREACHED else number(requests or 0)
 
@@ -272,12 +272,12 @@ def launch_case_notes(site: Site | MemorySite, copies: int) -> Iterator[Note]:
 
 def case_cost(case: LaunchCase, space: str) -> str:
     """ "16 wavefronts in 8 requests, ideal 8"; "no request"."""
-    if not case.requests:
+    if case.requests == 0:
         return "no request"
-    unit = "wavefront" if space == "shared" else "sector"
+    word, unit = "request", "wavefront" if space == "shared" else "sector"
     cost = plural(case.high, unit) if case.low == case.high else f"{interval(case.low, case.high)} {unit}s"
     ideal = "" if case.ideal is None else f", ideal {number(case.ideal)}"
-    return f"{cost} in {plural(case.requests, 'request')}{ideal}"
+    return f"{cost}{'' if case.requests is None else f' in {plural(case.requests, word)}'}{ideal}"
 
 
 def _breakdown(group: tuple[Site, ...]) -> Iterator[Note]:

@@ -131,6 +131,11 @@ def _of_data(formula: str) -> str:
     return f"{called(first)}{' and others' if others else ''}" if first else "data loaded from memory"
 
 
+def is_source(name: str) -> bool:
+    """Whether a name is that of a value that is loaded, or that warps or lanes agree on, rather than a formula."""
+    return _LOADED.fullmatch(name) is not None
+
+
 def without_inversion(name: str) -> tuple[str, bool]:
     """The name of a truth value without the inversions and the brackets around it, and whether it is inverted."""
     inverted = False

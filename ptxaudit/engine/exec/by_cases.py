@@ -1,18 +1,18 @@
 """Sums over a launch by cases: where they depend on a few truth values, each case is executed.
 
-    if (n > 4) s[…] = …;               "n > 4 is true": 64 requests; "n > 4 is false": 0
+    if (n > 4) s[…] = …;                "n > 4 is true": 64 requests; "n > 4 is false": 0
     if (__syncthreads_or(…)) s[…] = …;  "… is true in every warp": 64 requests; "… is false in every warp": 0;
                                         "otherwise": 0 to 64
 
 A truth value is supposed to be true, and then to be false (`domain.supposed`); in each case, others may decide what is
-still open. One that is one number in the whole launch has a table that holds for all blocks. Any other may differ from
-warp to warp: a launch has a sum of both cases, one per warp. As warps are executed independently here, without what
-they tell each other through shared memory, it is between the two if no warp makes a request in one of them.
+still open. One that is one number in the whole launch has a table that holds for all blocks. Any other belongs to the
+nth time that a warp executes an instruction, and may differ from warp to warp: the sums of a launch are those of each
+warp's case. Warps are executed independently then, without what they tell each other through shared memory. So the
+sums are between those of the cases in which all warps agree if no warp makes a request in one of the two.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
@@ -22,18 +22,18 @@ from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine.answer.result import LaunchCase, Pattern, SiteResult
 from ptxaudit.engine.answer.task import Task
-from ptxaudit.engine.domain.supposed import Supposed
+from ptxaudit.engine.domain.supposed import Supposed, Visit
 from ptxaudit.engine.domain.truths import truth_of
 from ptxaudit.engine.domain.value import Uniform
 from ptxaudit.engine.exec.runs import simulate
 from ptxaudit.ir.nodes import Function
 from ptxaudit.ir.placed import place_of
 from ptxaudit.ir.reasons import Kind, Reason
-from ptxaudit.ir.unknown_words import LONG_NAME, called, in_formula, without_inversion
+from ptxaudit.ir.unknown_words import LONG_NAME, called, in_formula, is_source, listed, of_unknowns, without_inversion
 
 MOST_CONDITIONS = 4  # truth values that one case combines
 MOST_RUNS = 16  # executions of cases of a kernel
-TIMES_THE_RUN = 4  # steps of all of these, as a multiple of those of the run without a case
+TIMES_THE_RUN, LEAST_STEPS = 4, 500_000  # of all of these: a multiple of the steps of the run without a case, or these
 
 Settle = Callable[[int, SiteResult], SiteResult]
 Condition = tuple[Uniform, int]  # a truth value, and the instruction that depends on it
@@ -61,7 +61,7 @@ def by_cases(
     """
     left = None if account.limit is None else max(1, account.limit - account.spent)
     try:
-        with account.part(1.0 if left is None else min(0.5, TIMES_THE_RUN * steps / left)) as some:
+        with account.part(0.5 if left is None else min(0.5, max(LEAST_STEPS, TIMES_THE_RUN * steps) / left)) as some:
             answers = _Cases(task, settle, some).of_launch(results, Supposed())
     except Exhausted:
         return {}
@@ -78,47 +78,54 @@ class _Cases:
 
     def of_launch(self, results: Mapping[int, SiteResult], supposed: Supposed) -> Answers:
         """The answers of those sites that are counted, by cases where they are not counted in this one."""
-        found: Answers = {i: r if _counted(r) else None for i, r in results.items()}
+        found = _in_one_case(results)
         open_ = {i: _conditions(results[i], True) for i, answer in found.items() if answer is None}
-        known = {u.identity for u, _ in supposed.truths}
-        while len(known) < MOST_CONDITIONS and (condition := _most_frequent(open_.values(), known)) is not None:
-            sites = _on(condition, open_)
-            sides = []
+        known = {u.identity for u, _ in supposed.launch_wide}
+        while len(supposed) < MOST_CONDITIONS and (condition := _first(open_.values(), known)) is not None:
+            sites, sides = _on(condition, open_), []
             for truth in (True, False):
-                case = supposed.with_((condition[0], truth))
+                case = supposed.with_launch_wide(condition[0], truth)
                 ran = self._run(sites, case, True)
                 sides.append({} if ran is None else self.of_launch(ran, case))
             found |= {i: _split(condition, *(side.get(i) for side in sides)) for i in sites}
             for i in sites:
                 del open_[i]
         rest = [i for i in open_ if _conditions(results[i], False)]
-        if rest and len(known) < MOST_CONDITIONS and self.task.facts.counters is None:
-            found |= self._of_warps(rest, supposed)
+        if rest and len(supposed) < MOST_CONDITIONS and self.task.facts.counters is None:
+            ran = self._run(rest, supposed, False)
+            found |= {} if ran is None else self._of_warps(ran, supposed)
         return found
 
-    def _of_warps(self, sites: list[int], supposed: Supposed) -> Answers:
-        """The answers of sites that depend on what each warp decides, by cases in which all warps decide alike."""
-        case = supposed.with_()
-        ran = self._run(sites, case, False)
-        return {} if ran is None else self._of_each_warp(ran, case, case.blocks)
-
-    def _of_each_warp(self, results: Mapping[int, SiteResult], supposed: Supposed, blocks: frozenset[int]) -> Answers:
-        """As `of_launch`, where all runs have the same accesses, so that their executions correspond."""
-        found: Answers = {i: r if _counted(r) else None for i, r in results.items()}
-        open_ = {i: _conditions(results[i], False) for i, answer in found.items() if answer is None}
-        known = {u.identity for u, _ in supposed.truths}
-        while len(known) < MOST_CONDITIONS and (condition := _most_frequent(open_.values(), known)) is not None:
-            sites = _on(condition, open_)
+    def _of_warps(self, results: Mapping[int, SiteResult], supposed: Supposed) -> Answers:
+        """As `of_launch`, of what each warp decides. supposed: in the run of these results."""
+        found = _in_one_case(results)
+        open_ = {i: self._visits(results[i], supposed) for i, answer in found.items() if answer is None}
+        while len(supposed) < MOST_CONDITIONS and (condition := _first(open_.values(), set())) is not None:
+            made = supposed.visit_of(condition[0])
+            assert made is not None  # of `_visits`
+            visit, direct = made
+            sites = [i for i in _on(condition, open_) if visit not in supposed.of_warps]
             sides = []
-            for truth in (True, False):
-                case = supposed.with_((condition[0], truth))
-                ran = self._run(list(results), case, False)
-                same = ran is not None and case.blocks == blocks
-                sides.append(self._of_each_warp(ran, case, blocks) if ran is not None and same else {})
+            for truth in (True, False) if sites else ():
+                case = supposed.with_visit(visit, truth is direct)
+                ran = self._run(sites, case, False)
+                sides.append({} if ran is None else self._of_warps(ran, case))
             found |= {i: _split(condition, *(side.get(i) for side in sides)) for i in sites}
-            for i in sites:
+            for i in _on(condition, open_):
                 del open_[i]
         return found
+
+    def _visits(self, result: SiteResult, supposed: Supposed) -> tuple[Condition, ...]:
+        """The truth values of an answer's reason that a warp computes in one visit of an instruction."""
+        return tuple(
+            condition
+            for condition in _conditions(result, False)
+            if (made := supposed.visit_of(condition[0])) is not None and self._is_clear(made[0], supposed)
+        )
+
+    def _is_clear(self, visit: Visit, supposed: Supposed) -> bool:
+        """In the run, each warp executed the instruction as a whole, as often as it would in the launch."""
+        return visit.index not in supposed.unclear and self.task.graph.block_of[visit.index] not in supposed.skipped
 
     def _run(self, sites: list[int], supposed: Supposed, tracking: bool) -> dict[int, SiteResult] | None:
         """The answers for some sites in one case; None if there are none.
@@ -136,7 +143,13 @@ class _Cases:
         ran = simulate(task, self.account, tracking=tracking)
         if ran.endless is not None:  # a launch that does not end has no sums
             return None
+        if not all(self._is_clear(visit, supposed) for visit in supposed.of_warps):
+            return None
         return {i: self.settle(i, ran.sites[i]) for i in sites}
+
+
+def _in_one_case(results: Mapping[int, SiteResult]) -> Answers:
+    return {i: r if _counted(r) else None for i, r in results.items()}
 
 
 def _on(condition: Condition, sites: Mapping[int, tuple[Condition, ...]]) -> list[int]:
@@ -163,17 +176,10 @@ def _conditions(result: SiteResult, launch_wide: bool) -> tuple[Condition, ...]:
     )
 
 
-def _most_frequent(needed: Iterable[tuple[Condition, ...]], known: set[bytes]) -> Condition | None:
-    """The condition on which most sites depend; the first of several."""
-    count: Counter[Uniform] = Counter()
-    where: dict[Uniform, int] = {}
-    for conditions in needed:
-        for unknown, index in dict(conditions).items():
-            count[unknown] += 1
-            where.setdefault(unknown, index)
-    left = [u for u in count if u.identity not in known]
-    most = max(left, key=count.__getitem__, default=None)
-    return None if most is None else (most, where[most])
+def _first(needed: Iterable[tuple[Condition, ...]], known: set[bytes]) -> Condition | None:
+    """The condition on which the first instruction depends: it may decide whether the others are executed."""
+    every = (one for conditions in needed for one in conditions if one[0].identity not in known)
+    return min(every, key=lambda condition: condition[1], default=None)
 
 
 def _split(condition: Condition, true: _Answer, false: _Answer) -> _Answer:
@@ -319,8 +325,11 @@ class _Names:
         return f"{words} is {'true' if truth is plain else 'false'}{where}"
 
     def _new(self, unknown: Uniform, index: int) -> tuple[str, bool]:
-        """The words for a condition, or for its inverse: then False."""
+        """The words for a condition, or for its inverse: then False. A formula may have other numbers in other warps."""
         name, inverted = without_inversion(unknown.name)
-        if len(name) > LONG_NAME:
-            return f"the condition at {place_of(self.function, index)}, {called(name)},", not inverted
-        return in_formula(name), not inverted
+        if unknown.launch_wide and len(name) <= LONG_NAME:
+            return in_formula(name), not inverted
+        if is_source(name):
+            return called(name), not inverted
+        of = listed(of_unknowns([unknown]))
+        return f"the condition at {place_of(self.function, index)}{f', computed from {of},' if of else ''}", True

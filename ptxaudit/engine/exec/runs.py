@@ -233,8 +233,6 @@ def _recorded(
                 if simulation is not None:
                     simulation.dissolve()
                     simulation = None  # else an abort before the next one has begun would hide the next one's warps
-                if facts.supposed is not None:
-                    facts.supposed.blocks = frozenset(env.concrete_block)
                 simulation = Simulation(graph, part, env, records, low, high, account, allow, plan)
                 simulation.run()
                 drawn |= simulation.drawn()

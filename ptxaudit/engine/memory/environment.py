@@ -119,6 +119,7 @@ class Environment:
     counters: Any = None  # … and the memory of counters from which blocks draw
     made: dict[tuple[int, int], Any] | None = None  # results of operations (`effects`), if many are executed again
     trying: bool = False  # trips of a loop are tried together
+    visits: dict[tuple[int, str], np.ndarray] = field(default_factory=dict)  # (instruction, register) -> (rows,) so far
     grouping: int = 0  # identifies the current meaning of the rows
     _groupings: Iterator[int] = field(default_factory=lambda: count(1), init=False, repr=False)
     _elements: int = field(default=0, init=False)  # of values, since they were last paid for
@@ -136,6 +137,16 @@ class Environment:
         """A number for this execution of a load, whose result may differ between executions."""
         self.executions += 1
         return self.executions
+
+    def visited(self, index: int, register: str, rows: np.ndarray | None) -> np.ndarray:
+        """(n,) how often these rows, None for all, have computed a register at an instruction before this time."""
+        visits = self.visits.setdefault((index, register), np.zeros(self.rows, np.int64))
+        if rows is None:
+            self.visits[index, register] = visits + 1
+            return visits
+        before: np.ndarray = visits[rows]
+        visits[rows] += 1
+        return before
 
     def regroup(self) -> None:
         """Marks that the rows have a new meaning from now on."""

@@ -33,7 +33,7 @@ from ptxaudit.ir.unknown_words import LONG_NAME, called, in_formula, is_source, 
 
 MOST_CONDITIONS = 4  # truth values that one case combines
 MOST_RUNS = 16  # executions of cases of a kernel
-TIMES_THE_RUN, LEAST_STEPS = 4, 500_000  # of all of these: a multiple of the steps of the run without a case, or these
+TIMES_THE_RUN, LEAST_STEPS = 3, 500_000  # of all of these: a multiple of the steps of the run without a case, or these
 
 Settle = Callable[[int, SiteResult], SiteResult]
 Condition = tuple[Uniform, int]  # a truth value, and the instruction that depends on it
@@ -49,6 +49,7 @@ class _Split(Record):
 
 _Answer = SiteResult | _Split | None  # None: no figure over the launch
 Answers = dict[int, _Answer]
+Among = Callable[[Mapping[int, SiteResult], Supposed], Answers]
 
 
 def by_cases(
@@ -82,14 +83,10 @@ class _Cases:
         open_ = {i: _conditions(results[i], True) for i, answer in found.items() if answer is None}
         known = {u.identity for u, _ in supposed.launch_wide}
         while len(supposed) < MOST_CONDITIONS and (condition := _first(open_.values(), known)) is not None:
-            sites, sides = _on(condition, open_), []
-            for truth in (True, False):
-                case = supposed.with_launch_wide(condition[0], truth)
-                ran = self._run(sites, case, True)
-                sides.append({} if ran is None else self.of_launch(ran, case))
-            found |= {i: _split(condition, *(side.get(i) for side in sides)) for i in sites}
-            for i in sites:
-                del open_[i]
+            sites = _on(condition, open_)
+            cases = [supposed.with_launch_wide(condition[0], truth) for truth in (True, False)]
+            found |= self._both(condition, sites, cases, self.of_launch, True)
+            open_ = {i: needed for i, needed in open_.items() if i not in sites}
         rest = [i for i in open_ if _conditions(results[i], False)]
         if rest and len(supposed) < MOST_CONDITIONS and self.task.facts.counters is None:
             ran = self._run(rest, supposed, False)
@@ -99,21 +96,33 @@ class _Cases:
     def _of_warps(self, results: Mapping[int, SiteResult], supposed: Supposed) -> Answers:
         """As `of_launch`, of what each warp decides. supposed: in the run of these results."""
         found = _in_one_case(results)
-        open_ = {i: self._visits(results[i], supposed) for i, answer in found.items() if answer is None}
+        # what decides a site may be clear only in a case of what decides before it, such as whether lanes exit
+        open_ = {
+            i: self._visits(results[i], supposed)
+            for i, answer in found.items()
+            if answer is None and _conditions(results[i], False)
+        }
         while len(supposed) < MOST_CONDITIONS and (condition := _first(open_.values(), set())) is not None:
             made = supposed.visit_of(condition[0])
             assert made is not None  # of `_visits`
             visit, direct = made
-            sites = [i for i in _on(condition, open_) if visit not in supposed.of_warps]
-            sides = []
-            for truth in (True, False) if sites else ():
-                case = supposed.with_visit(visit, truth is direct)
-                ran = self._run(sites, case, False)
-                sides.append({} if ran is None else self._of_warps(ran, case))
-            found |= {i: _split(condition, *(side.get(i) for side in sides)) for i in sites}
-            for i in _on(condition, open_):
-                del open_[i]
+            sites = _on(condition, open_) | {i: None for i in open_ if not open_[i]}
+            if visit not in supposed.of_warps:
+                cases = [supposed.with_visit(visit, truth is direct) for truth in (True, False)]
+                found |= self._both(condition, sites, cases, self._of_warps, False)
+            open_ = {i: needed for i, needed in open_.items() if i not in sites}
         return found
+
+    def _both(
+        self, condition: Condition, sites: Iterable[int], cases: Iterable[Supposed], among: Among, tracking: bool
+    ) -> Answers:
+        """The answers of sites if a condition is true and if it is false, with the cases of each."""
+        sides: list[Answers] = []
+        for case in cases:
+            sites = [i for i in sites if not sides or sides[0].get(i) is not None]
+            ran = self._run(sites, case, tracking) if sites else None
+            sides.append({} if ran is None else among(ran, case))
+        return {i: _split(condition, *(side.get(i) for side in sides)) for i in sites}
 
     def _visits(self, result: SiteResult, supposed: Supposed) -> tuple[Condition, ...]:
         """The truth values of an answer's reason that a warp computes in one visit of an instruction."""
@@ -152,9 +161,9 @@ def _in_one_case(results: Mapping[int, SiteResult]) -> Answers:
     return {i: r if _counted(r) else None for i, r in results.items()}
 
 
-def _on(condition: Condition, sites: Mapping[int, tuple[Condition, ...]]) -> list[int]:
+def _on(condition: Condition, sites: Mapping[int, tuple[Condition, ...]]) -> dict[int, None]:
     """The sites that depend on a condition."""
-    return [i for i, needed in sites.items() if any(u == condition[0] for u, _ in needed)]
+    return dict.fromkeys(i for i, needed in sites.items() if any(u == condition[0] for u, _ in needed))
 
 
 def _counted(result: SiteResult) -> bool:
@@ -262,10 +271,11 @@ def _answer(before: SiteResult, answer: _Answer, names: _Names) -> SiteResult | 
     if not (wide := all(unknown.launch_wide for unknown in unknowns)):
         cases.append(LaunchCase("otherwise", None, None, *bounds))
     invariant = before.status is Status.INVARIANT and before.line_class_max is None
+    data = any(result.status is Status.DATA_DEPENDENT for result in made)
     return replace(
         before,
-        status=Status.CONDITIONAL if wide or not invariant and not any(u.data for u in unknowns) else before.status,
-        reason=before.reason if invariant or not wide else Reason(Kind.BY_CASE, unknowns=unknowns),
+        status=Status.DATA_DEPENDENT if data else Status.CONDITIONAL if wide else before.status,
+        reason=Reason(Kind.BY_CASE, unknowns=unknowns) if wide and not invariant and not data else before.reason,
         requests=_only(case.requests for case in cases),
         active_requests=_only(case.active for case in cases),
         wavefronts=None,

@@ -202,7 +202,7 @@ def _by_cases(
     steps: int,
 ) -> dict[int, SiteResult]:
     """Answers by cases for sites that the run left open, if it depends on the launch alone how often they execute."""
-    if not any(result.reason is not None and result.requests is None for result in results.values()):
+    if all(result.reason is None or result.status is Status.UNREACHED for result in results.values()):
         return {}
     from ptxaudit.engine.exec.by_cases import by_cases  # not loaded if there are none
 

@@ -22,9 +22,9 @@ from ptxaudit.base.status import Status
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine.answer.result import LaunchCase, Pattern, SiteResult
 from ptxaudit.engine.answer.task import Task
-from ptxaudit.engine.domain.supposed import Supposed, Visit
+from ptxaudit.engine.domain.supposed import Supposed, Visit, inverse_of
 from ptxaudit.engine.domain.truths import truth_of
-from ptxaudit.engine.domain.value import Uniform
+from ptxaudit.engine.domain.value import Uniform, fingerprint, unknown
 from ptxaudit.engine.exec.runs import simulate
 from ptxaudit.ir.nodes import Function
 from ptxaudit.ir.placed import place_of
@@ -49,7 +49,6 @@ class _Split(Record):
 
 _Answer = SiteResult | _Split | None  # None: no figure over the launch
 Answers = dict[int, _Answer]
-Among = Callable[[Mapping[int, SiteResult], Supposed], Answers]
 
 
 def by_cases(
@@ -80,17 +79,18 @@ class _Cases:
     def of_launch(self, results: Mapping[int, SiteResult], supposed: Supposed) -> Answers:
         """The answers of those sites that are counted, by cases where they are not counted in this one."""
         found = _in_one_case(results)
-        open_ = {i: _conditions(results[i], True) for i, answer in found.items() if answer is None}
+        open_ = {i: _conditions(r, True) for i, r in results.items() if not _settled(r)}
         known = {u.identity for u, _ in supposed.launch_wide}
         while len(supposed) < MOST_CONDITIONS and (condition := _first(open_.values(), known)) is not None:
             sites = _on(condition, open_)
             cases = [supposed.with_launch_wide(condition[0], truth) for truth in (True, False)]
-            found |= self._both(condition, sites, cases, self.of_launch, True)
+            found |= self._both(condition, sites, cases, True)
             open_ = {i: needed for i, needed in open_.items() if i not in sites}
-        rest = [i for i in open_ if _conditions(results[i], False)]
+        rest = [i for i in open_ if _conditions(results[i], False) and not isinstance(found[i], _Split)]
         if rest and len(supposed) < MOST_CONDITIONS and self.task.facts.counters is None:
             ran = self._run(rest, supposed, False)
-            found |= {} if ran is None else self._of_warps(ran, supposed)
+            more = {} if ran is None else self._of_warps(ran, supposed)
+            found |= {i: answer for i, answer in more.items() if isinstance(answer, _Split) or found[i] is None}
         return found
 
     def _of_warps(self, results: Mapping[int, SiteResult], supposed: Supposed) -> Answers:
@@ -98,9 +98,7 @@ class _Cases:
         found = _in_one_case(results)
         # what decides a site may be clear only in a case of what decides before it, such as whether lanes exit
         open_ = {
-            i: self._visits(results[i], supposed)
-            for i, answer in found.items()
-            if answer is None and _conditions(results[i], False)
+            i: self._visits(r, supposed) for i, r in results.items() if not _settled(r) and _conditions(r, False)
         }
         while len(supposed) < MOST_CONDITIONS and (condition := _first(open_.values(), set())) is not None:
             made = supposed.visit_of(condition[0])
@@ -109,20 +107,25 @@ class _Cases:
             sites = _on(condition, open_) | {i: None for i in open_ if not open_[i]}
             if visit not in supposed.of_warps:
                 cases = [supposed.with_visit(visit, truth is direct) for truth in (True, False)]
-                found |= self._both(condition, sites, cases, self._of_warps, False)
+                found |= self._both(condition, sites, cases, False)
             open_ = {i: needed for i, needed in open_.items() if i not in sites}
         return found
 
     def _both(
-        self, condition: Condition, sites: Iterable[int], cases: Iterable[Supposed], among: Among, tracking: bool
+        self, condition: Condition, sites: Iterable[int], cases: Iterable[Supposed], of_launch: bool
     ) -> Answers:
-        """The answers of sites if a condition is true and if it is false, with the cases of each."""
+        """The answers of sites if a condition is true and if it is false, with the cases of each, where both have one.
+
+        of_launch: the condition is one in the whole launch.
+        """
         sides: list[Answers] = []
         for case in cases:
             sites = [i for i in sites if not sides or sides[0].get(i) is not None]
-            ran = self._run(sites, case, tracking) if sites else None
+            ran = self._run(sites, case, of_launch) if sites else None
+            among = self.of_launch if of_launch else self._of_warps
             sides.append({} if ran is None else among(ran, case))
-        return {i: _split(condition, *(side.get(i) for side in sides)) for i in sites}
+        answers = {i: _split(condition, *(side.get(i) for side in sides)) for i in sites}
+        return {i: answer for i, answer in answers.items() if answer is not None}
 
     def _visits(self, result: SiteResult, supposed: Supposed) -> tuple[Condition, ...]:
         """The truth values of an answer's reason that a warp computes in one visit of an instruction."""
@@ -166,11 +169,14 @@ def _on(condition: Condition, sites: Mapping[int, tuple[Condition, ...]]) -> dic
     return dict.fromkeys(i for i, needed in sites.items() if any(u == condition[0] for u, _ in needed))
 
 
+def _settled(result: SiteResult) -> bool:
+    """Its sums over the launch are known."""
+    return result.status in (Status.EXACT, Status.UNREACHED)
+
+
 def _counted(result: SiteResult) -> bool:
-    """Its sums over the launch are known, at least as a range of wavefronts."""
-    if result.status in (Status.EXACT, Status.UNREACHED):
-        return True
-    return result.requests is not None and result.bounds is not None
+    """They are known, at least as a range of wavefronts."""
+    return _settled(result) or result.requests is not None and result.bounds is not None
 
 
 def _conditions(result: SiteResult, launch_wide: bool) -> tuple[Condition, ...]:
@@ -203,8 +209,8 @@ def _split(condition: Condition, true: _Answer, false: _Answer) -> _Answer:
 
 
 def _makes_none(answer: _Answer) -> bool:
-    """No warp makes a request."""
-    return isinstance(answer, SiteResult) and answer.requests == 0
+    """No warp makes a request with an active lane."""
+    return isinstance(answer, SiteResult) and (answer.requests == 0 or answer.active_requests == 0)
 
 
 def _sums(result: SiteResult) -> tuple[object, ...]:
@@ -259,9 +265,9 @@ def _hull(ranges: Iterable[tuple[int, int] | None]) -> tuple[int, int] | None:
 def _answer(before: SiteResult, answer: _Answer, names: _Names) -> SiteResult | None:
     """The answer for a site, with a case for each number of requests and wavefronts; None: as before."""
     if not isinstance(answer, _Split):
-        return answer
+        return None if answer is before else answer
     leaves = list(_leaves(answer, ()))
-    made = [result for _, result in leaves if result.requests]
+    made = [result for _, result in leaves if not _makes_none(result)]
     per, ideal = _hull(r.per_request for r in made), _hull(r.ideal_per_request for r in made)
     ways = [0 if r.status is Status.UNREACHED else r.ways for _, r in leaves]
     bounds = _hull(_bounds(result) for _, result in leaves)
@@ -269,7 +275,7 @@ def _answer(before: SiteResult, answer: _Answer, names: _Names) -> SiteResult | 
     unknowns = tuple(dict.fromkeys(unknown for path, _ in leaves for (unknown, _), _ in path))
     cases = [_case(path, result, names) for path, result in leaves]
     if not (wide := all(unknown.launch_wide for unknown in unknowns)):
-        cases.append(LaunchCase("otherwise", None, None, *bounds))
+        cases.append(LaunchCase("otherwise", before.requests, None, *bounds))
     invariant = before.status is Status.INVARIANT and before.line_class_max is None
     data = any(result.status is Status.DATA_DEPENDENT for result in made)
     return replace(
@@ -321,25 +327,25 @@ class _Names:
 
     def __init__(self, function: Function):
         self.function = function
-        self._words: dict[bytes, tuple[str, bool]] = {}
+        self._words: dict[bytes, str] = {}
 
     def of(self, condition: Condition, truth: bool) -> str:
         """ "n > 4 is true"."""
-        identity = condition[0].identity
-        if identity not in self._words:
-            words, plain = self._new(*condition)
-            others = sum(words == other or other.startswith(f"{words} (") for other, _ in self._words.values())
-            self._words[identity] = f"{words} ({others + 1})" if others else words, plain
-        words, plain = self._words[identity]
+        this = inverse_of(condition[0]) or fingerprint(unknown(condition[0]))  # the same for a value and its inverse
+        words, direct = self._new(*condition)
+        if this not in self._words:
+            others = sum(words == other or other.startswith(f"{words} (") for other in self._words.values())
+            self._words[this] = f"{words} ({others + 1})" if others else words
         where = "" if condition[0].launch_wide else " in every warp"
-        return f"{words} is {'true' if truth is plain else 'false'}{where}"
+        return f"{self._words[this]} is {'true' if truth is direct else 'false'}{where}"
 
-    def _new(self, unknown: Uniform, index: int) -> tuple[str, bool]:
+    def _new(self, truth: Uniform, index: int) -> tuple[str, bool]:
         """The words for a condition, or for its inverse: then False. A formula may have other numbers in other warps."""
-        name, inverted = without_inversion(unknown.name)
-        if unknown.launch_wide and len(name) <= LONG_NAME:
+        name, inverted = without_inversion(truth.name)
+        if truth.launch_wide and len(name) <= LONG_NAME:
             return in_formula(name), not inverted
         if is_source(name):
             return called(name), not inverted
-        of = listed(of_unknowns([unknown]))
-        return f"the condition at {place_of(self.function, index)}{f', computed from {of},' if of else ''}", True
+        of = listed(of_unknowns([truth]))
+        words = f"the condition at {place_of(self.function, index)}{f', computed from {of},' if of else ''}"
+        return words, inverse_of(truth) is None

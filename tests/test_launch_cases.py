@@ -115,7 +115,14 @@ def audited(path, kernel, isa, params, **more):
 def holds(when: str, numbers: dict[str, int]) -> bool:
     """Whether numbers meet the words of a case: "n < 5 is false and m == 7 is true"."""
     parts = [re.fullmatch(r"\(?(\w+) (\W+) (-?\d+)\)? is (true|false)", part) for part in when.split(" and ")]
-    relations = {"<": int.__lt__, ">": int.__gt__, "==": int.__eq__, "!=": int.__ne__, ">=": int.__ge__, "<=": int.__le__}
+    relations = {
+        "<": int.__lt__,
+        ">": int.__gt__,
+        "==": int.__eq__,
+        "!=": int.__ne__,
+        ">=": int.__ge__,
+        "<=": int.__le__,
+    }
     return all(relations[part[2]](numbers[part[1]], int(part[3])) is (part[4] == "true") for part in parts)
 
 
@@ -178,7 +185,9 @@ def test_the_sums_of_warps_that_differ_are_within_the_range(path, kernel, isa):
                 assert site.per_request.low <= exact.per_request.low and exact.per_request.high <= site.per_request.high
 
 
-@pytest.mark.parametrize(("kernel", "isa", "cost"), (("agree", "ptx", 2), ("agree", "sass", 2), ("each_warp", "sass", 4)))
+@pytest.mark.parametrize(
+    ("kernel", "isa", "cost"), (("agree", "ptx", 2), ("agree", "sass", 2), ("each_warp", "sass", 4))
+)
 def test_a_value_of_each_warp_has_both_ends_and_the_range(path, kernel, isa, cost):
     (load,) = audited(path, kernel, isa, [None, None]).sites
     one, other, otherwise = load.cases

@@ -34,7 +34,8 @@ def _is_fine(kernel: Kernel) -> bool:
             strings += [*site.pairing.ptx, *site.pairing.sass]
     for entry in kernel.memory:
         strings += _of_site(entry)
-        strings += [case.when for case in (*entry.conditions, *entry.cases)]
+        strings += [condition.when for condition in entry.conditions]
+        strings += [case.when for case in entry.cases]
     of_locals = (local.source for local in kernel.local)
     for source in [*(site.source for site in kernel.accesses), *of_locals]:
         if source is not None:

@@ -69,14 +69,17 @@ class Supposed:
         return value if truth is None else _known(value, truth)
 
     def visited(self, value: Value, reg: Reg, index: int, visits: np.ndarray) -> Value:
-        """The same for a predicate that equals a truth value of each warp. visits: (n,) how often each has computed it before."""
+        """The same for a predicate that equals a truth value of each warp.
+
+        visits: (n,) how often each row has computed it before.
+        """
         if not _is_truth(value) or value.terms[0][0].launch_wide or not _is_unknown(value):
             return value
         if (index, reg.name) in self._at:
             for visit, truth in self.of_warps.items():
                 here = visits == visit.nth
-                if (visit.index, visit.register) == (index, reg.name) and here.any():
-                    value = _known(value, truth) if here.all() else _known_in(value, truth, here[:, None])
+                if (visit.index, visit.register) == (index, reg.name) and value.terms and here.any():
+                    value = _known_in(value, truth, here[:, None])
         if len(value.terms) == 1 and len(visits) and (visits == visits[0]).all():
             visit = Visit(index, reg.name, int(visits[0]))
             for key in (value.terms[0][0].identity, fingerprint(squeeze(value))):
@@ -110,6 +113,8 @@ def _known(value: Value, truth: bool) -> Value:
 def _known_in(value: Value, truth: bool, rows: np.ndarray) -> Value:
     """The predicate, if in these rows its truth value is this. rows: (n, 1) bool."""
     ((unknown, where),) = value.terms
+    if rows.all() or not anywhere(where & ~rows):
+        return _known(value, truth)
     base = value.base ^ (where & rows) if truth else value.base | np.zeros_like(rows)
     return Value(base, ((unknown, where & ~rows),), None, value.poison, value.why)
 

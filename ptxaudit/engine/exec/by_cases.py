@@ -97,9 +97,7 @@ class _Cases:
         """As `of_launch`, of what each warp decides. supposed: in the run of these results."""
         found = _in_one_case(results)
         # what decides a site may be clear only in a case of what decides before it, such as whether lanes exit
-        open_ = {
-            i: self._visits(r, supposed) for i, r in results.items() if not _settled(r) and _conditions(r, False)
-        }
+        open_ = {i: self._visits(r, supposed) for i, r in results.items() if not _settled(r) and _conditions(r, False)}
         while len(supposed) < MOST_CONDITIONS and (condition := _first(open_.values(), set())) is not None:
             made = supposed.visit_of(condition[0])
             assert made is not None  # of `_visits`
@@ -111,9 +109,7 @@ class _Cases:
             open_ = {i: needed for i, needed in open_.items() if i not in sites}
         return found
 
-    def _both(
-        self, condition: Condition, sites: Iterable[int], cases: Iterable[Supposed], of_launch: bool
-    ) -> Answers:
+    def _both(self, condition: Condition, sites: Iterable[int], cases: Iterable[Supposed], of_launch: bool) -> Answers:
         """The answers of sites if a condition is true and if it is false, with the cases of each, where both have one.
 
         of_launch: the condition is one in the whole launch.
@@ -340,7 +336,7 @@ class _Names:
         return f"{self._words[this]} is {'true' if truth is direct else 'false'}{where}"
 
     def _new(self, truth: Uniform, index: int) -> tuple[str, bool]:
-        """The words for a condition, or for its inverse: then False. A formula may have other numbers in other warps."""
+        """The words for a condition, or for its inverse: then False. (Formulas have other numbers in other warps.)"""
         name, inverted = without_inversion(truth.name)
         if truth.launch_wide and len(name) <= LONG_NAME:
             return in_formula(name), not inverted

@@ -58,6 +58,7 @@ def fold_memory(sites: Iterable[MemorySite]) -> list[tuple[MemorySite, ...]]:
     for site in sites:
         source = site.source
         stack = source and tuple((frame.file, frame.line) for frame in source.inlined)
+        cost = site.per_request, site.excess_per_request, site.conditions, site.cases, site.reason
         key = (
             site
             if source is None
@@ -68,7 +69,7 @@ def fold_memory(sites: Iterable[MemorySite]) -> list[tuple[MemorySite, ...]]:
                 site.opcode,
                 site.status,
                 site.kind,
-                None if site.settled else (site.per_request, site.excess_per_request, site.conditions, site.cases, site.reason),
+                None if site.settled else cost,
             )
         )
         groups.setdefault(key, []).append(site)

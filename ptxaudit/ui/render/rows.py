@@ -115,7 +115,8 @@ def _fold_key(site: Site) -> object:
         return site
     source = site.source
     stack = tuple((frame.file, frame.line) for frame in source.inlined)
-    figure = None if site.settled else (site.per_request, site.excess_per_request, site.conditions, site.cases, site.reason)
+    cost = site.per_request, site.excess_per_request, site.conditions, site.cases, site.reason
+    figure = None if site.settled else cost
     return (source.file, source.line, stack, site.opcode, site.status, site.kind, figure)
 
 

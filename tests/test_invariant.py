@@ -90,8 +90,9 @@ def test_what_data_decides_the_number_of_is_invariant(body, when, left, stride, 
 @pytest.mark.parametrize("stride,cost", [(4, 1), (12, 1), (8, 2)])
 def test_an_unknown_predicate_that_all_lanes_share(stride, cost):
     found = site(UNIFORM_PREDICATE, stride)
-    assert found.status == "invariant" and found.per_request.high == found.per_request.low == cost
+    assert found.status == "conditional" and found.per_request.high == found.per_request.low == cost
     assert found.requests == 6 and found.active_requests is None
+    assert sorted((case.active_requests, case.high) for case in found.cases) == [(0, 0), (6, 6 * cost)]
     assert site(UNIFORM_PREDICATE, stride, told=True).status == "exact"
 
 

@@ -33,6 +33,15 @@ BY_INSTRUCTION = (
     "thread_inst_executed_true",
 )
 
+OF_MEMORY = (
+    "memory_l2_theoretical_sectors_global",
+    "memory_l2_theoretical_sectors_global_ideal",
+    "memory_l2_theoretical_sectors_local",
+    "memory_l1_tag_requests_global",
+)
+SECTORS = "l1tex__t_sectors_pipe_lsu_mem_{}.sum"
+SECTOR_KINDS = ("global_op_ld", "global_op_st", "global_op_red", "global_op_atom", "local_op_ld", "local_op_st")
+
 SHARED = re.compile(r"\b(LDS|STS|LDSM|STSM|ATOMS|LDGSTS|UBLKCP|STAS|\w*GMMA|REDAS)\b|\bUTMA\w+")
 DUMMY = re.compile(r"@!U?PT\s+LDS\s+RZ")  # before each LDGSTS: predicated off, not a site
 
@@ -151,6 +160,17 @@ def sites_of(action: Any) -> list[list[Any]]:
         if (SHARED.search(text) or shared) and not DUMMY.search(text):
             sites.append([pc - base, text, *(columns[name].get(pc, 0) for name in BY_INSTRUCTION)])
     return sites
+
+
+def memory_of(action: Any) -> list[list[int]]:
+    """[place, *`OF_MEMORY`] of each instruction that accessed global or local memory; none if they were not counted."""
+    if action.metric_by_name(OF_MEMORY[0]) is None:
+        return []
+    columns = [by_pc(action, name) if action.metric_by_name(name) is not None else {} for name in OF_MEMORY]
+    base = min(by_pc(action, "inst_executed"))
+    places = sorted(set().union(*columns))
+    rows = [[pc - base, *(column.get(pc, 0) for column in columns)] for pc in places]
+    return [row for row in rows if any(row[1:])]
 
 
 def executed_of(action: Any) -> tuple[list[tuple[int, int, int]], dict[int, str]]:

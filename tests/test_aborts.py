@@ -155,7 +155,7 @@ CALLING = ("MOV R2, 0x18", "LDC.64 R2, c[0x4][R2]", "MOV R9, 0x1", "CALL.ABS.NOI
         ((*CALLING, "BRA 0x40"), {0x30: "__assertfail"}),
     ],
 )
-def test_a_call_of_the_runtime_is_one_whose_address_comes_straight_from_its_bank(lines, found):
+def test_runtime_calls_read_their_address_from_the_constant_bank(lines, found):
     assert calls_of(lines) == found
 
 

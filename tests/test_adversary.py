@@ -43,7 +43,7 @@ LANES = 32
 # --- the generator ------------------------------------------------------------------------------
 
 
-def test_choices_are_the_same_everywhere() -> None:
+def test_dice_is_deterministic() -> None:
     dice = Dice(17)
     assert [dice.below(1000) for _ in range(4)] == [Dice(17).below(1000), *[dice_at(17, n) for n in (1, 2, 3)]]
     assert Dice(1).word() != Dice(2).word()
@@ -55,7 +55,7 @@ def dice_at(seed: int, number: int) -> int:
     return [dice.below(1000) for _ in range(number + 1)][-1]
 
 
-def test_a_seed_is_one_text_in_every_process() -> None:
+def test_seed_generates_one_source_in_every_process() -> None:
     code = (
         "from bench.adversary.generate import program; import hashlib; "
         "print([hashlib.sha256(program(s).source().encode()).hexdigest() for s in range(0, 60, 7)])"
@@ -74,24 +74,24 @@ def test_a_seed_is_one_text_in_every_process() -> None:
     assert len(texts) == 1
 
 
-def test_every_feature_comes_first_in_turn() -> None:
+def test_consecutive_seeds_start_with_each_feature_in_turn() -> None:
     assert [generate.program(seed).features[0] for seed in range(len(generate.NAMES))] == list(generate.NAMES)
 
 
 @pytest.mark.parametrize("feature", generate.NAMES)
-def test_every_feature_compiles(feature: str) -> None:
+def test_each_feature_compiles(feature: str) -> None:
     made = generate.program(generate.NAMES.index(feature) + 1000, only=(feature,))
     assert builds.compile_build(made, "nvrtc-O3").cubin
 
 
 @pytest.mark.parametrize("seed", range(40, 400, 60))
-def test_seeds_compile(seed: int) -> None:
+def test_seeds_compile_in_each_nvrtc_build(seed: int) -> None:
     assert builds.compile_build(
         generate.program(seed), ("nvrtc-G", "nvrtc-O0", "nvrtc-fast", "nvrtc-r24", "nvrtc-O1", "nvrtc-O3")[seed // 60]
     ).cubin
 
 
-def test_launches_stay_in_their_buffers() -> None:
+def test_generated_launches_stay_within_their_buffers() -> None:
     for seed in range(150):
         made = generate.program(seed)
         assert made.shapes
@@ -103,13 +103,13 @@ def test_launches_stay_in_their_buffers() -> None:
         assert "return;" not in made.source() or not generate.TOGETHER & set(made.features)
 
 
-def test_contents_follow_a_formula() -> None:
+def test_fill_generates_its_formula() -> None:
     data = Fill(count=100, step=7, shift=3, modulo=50, low=5).data()
     assert data.dtype == np.uint32
     assert data.tolist() == [(i * 7 ^ i >> 3) % 50 + 5 for i in range(100)]
 
 
-def test_statements_can_be_left_out() -> None:
+def test_variants_omit_statements() -> None:
     made = generate.program(3)
     smaller = list(variants(made))
     assert len(smaller) > 20
@@ -127,7 +127,7 @@ def together(sources: Sequence[str]) -> str:
     return "".join([*headers, *parts])
 
 
-def test_builds_take_turns() -> None:
+def test_plans_cover_every_build() -> None:
     first = len(generate.NAMES)
     met = {build for round in range(len(builds.NAMES)) for build in plan.builds_of(round * first, 3)}
     assert met == set(builds.NAMES)
@@ -140,7 +140,7 @@ def ran(base: int, count: int, opcodes: list[str] | None = None) -> dict[int, st
     return {base + 16 * at: opcodes[at] if opcodes else "" for at in range(count)}
 
 
-def test_sections_are_found_by_their_opcodes() -> None:
+def test_sections_are_located_by_opcodes() -> None:
     sections = {
         "k": ["MOV", "CALL", "LDS", "EXIT"],
         "f": ["STS", "RET", "NOP"],
@@ -151,25 +151,25 @@ def test_sections_are_found_by_their_opcodes() -> None:
     assert truth.locate(sorted(opcodes), opcodes, sections, "k") == {"f": 0, "k": 1280}
 
 
-def test_sections_without_text_are_found_by_their_branches() -> None:
+def test_sections_without_opcodes_are_located_by_branches() -> None:
     sections = {"k": ["MOV", "CALL", "EXIT"], "f": ["STS", "ADD", "MUL", "RET"], "g": ["STS", "BRA", "ADD", "RET"]}
     jumped = {0: "", 16: "", 48: ""}  # the third instruction is skipped: only g has a branch there
     opcodes = jumped | ran(256, 3, sections["k"])
     assert truth.locate(sorted(opcodes), opcodes, sections, "k") == {"g": 0, "k": 256}
 
 
-def test_what_had_wavefronts_accesses_memory() -> None:
+def test_sections_are_located_by_counted_memory_accesses() -> None:
     sections = {"k": ["MOV", "CALL", "EXIT"], "f": ["ADD", "MUL", "RET"], "g": ["ADD", "LDS", "RET"]}
     opcodes = ran(0, 3) | ran(256, 3, sections["k"])
     assert truth.locate(sorted(opcodes), opcodes, sections, "k", frozenset((16,))) == {"g": 0, "k": 256}
 
 
-def test_sections_with_the_same_opcodes_may_have_changed_places() -> None:
+def test_sections_with_equal_opcodes_are_exchangeable() -> None:
     sections = {"k": ["MOV", "CALL", "EXIT"], "f": ["ATOM", "RET"], "g": ["ATOM", "RET"]}
     assert truth.exchangeable(sections) == {"f": 32, "g": 32}
 
 
-def test_what_fits_nowhere_is_refused() -> None:
+def test_locate_refuses_code_without_a_section() -> None:
     with pytest.raises(truth.NotLocated):
         truth.locate([0, 16], {0: "MOV", 16: "FADD"}, {"k": ["MOV", "EXIT"]}, "k")
 
@@ -244,17 +244,17 @@ def judged(one: Site, warps: int, threads: int, wavefronts: int, patterns: tuple
     ],
     ids=str,
 )
-def test_claims_are_held_against_counts(one: Site, counted, verdict: Verdict, kind: str) -> None:
+def test_claims_are_compared_with_counts(one: Site, counted, verdict: Verdict, kind: str) -> None:
     found = judged(one, *counted)
     assert (found.verdict, found.kind) == (verdict, kind), found
 
 
-def test_lanes_of_all_requests_are_the_counted_ones() -> None:
+def test_pattern_lanes_are_compared_with_the_thread_count() -> None:
     assert judged(site(), 4, 104, 8, (pattern(3, 32), pattern(1, 8))).verdict is Verdict.EQUAL
     assert judged(site(), 4, 105, 8, (pattern(3, 32), pattern(1, 8))).kind == "lanes"
 
 
-def test_the_report_lists_what_is_wrong() -> None:
+def test_report_lists_wrong_claims() -> None:
     wrong = Finding(Verdict.WRONG, 0x20, "LDS R0, [R2]", "compare", "exact, wavefronts 8", "9 wavefronts", 12)
     one = Checked(
         17, "nvcc-O0", ("goto",), 3, "seed 17 nvcc-O0 #3", "told", (wrong, replace(wrong, verdict=Verdict.EQUAL))
@@ -289,17 +289,17 @@ def result(status: Status = Status.EXACT, **figures) -> SiteResult:
         (result(Status.UNKNOWN), ""),
     ],
 )
-def test_claims_that_exclude_each_other(other: SiteResult, why: str) -> None:
+def test_contradictory_claims_are_excluded(other: SiteResult, why: str) -> None:
     assert agree.excluded(result(), other) == why
 
 
-def test_a_seed_agrees_with_itself() -> None:
+def test_claims_about_a_seed_agree_across_specifications() -> None:
     clashes, sites = agree.check(60, "nvrtc-O3")
     assert sites > 20
     assert [str(clash) for clash in clashes] == []
 
 
-def test_a_plan_of_kernels_written_by_hand_agrees_with_itself(tmp_path: Path) -> None:
+def test_claims_about_a_plan_of_handwritten_kernels_agree(tmp_path: Path) -> None:
     """Their parameters include a float."""
     made = by_hand.programs(frozenset({9007}))
     plan.write(tmp_path, by_hand.compiled(made, ["nvrtc-O1"]), 2)
@@ -308,7 +308,7 @@ def test_a_plan_of_kernels_written_by_hand_agrees_with_itself(tmp_path: Path) ->
     assert list(agree.run_plan(tmp_path, 1, seeds=[1])) == []
 
 
-def test_every_access_is_compared() -> None:
+def test_agreement_compares_every_access() -> None:
     """Also those on one line of PTX, of which the first is wrong."""
     text = """.version 8.5
 .target sm_90
@@ -329,7 +329,7 @@ ret; }"""
     assert clash.what.endswith("ld.shared.u32 %r4, [%r3] (shared): wavefronts")
 
 
-def test_claims_in_words() -> None:
+def test_claims_have_a_text() -> None:
     assert agree.words(result(Status.UNREACHED)).endswith("a request None")  # it has no reason
     lost = Reason(Kind.MATCH, 0)
     assert agree.words(result(Status.UNKNOWN, reason=lost)).endswith(str(lost)[:160])
@@ -345,7 +345,7 @@ def planned(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_launch_that_hangs_costs_its_cubin_and_no_other(planned: Path, monkeypatch, tmp_path: Path) -> None:
+def test_hanging_launch_loses_only_its_cubin(planned: Path, monkeypatch, tmp_path: Path) -> None:
     def supervised(folder, numbers, notes, **more):
         if 2 not in numbers:
             return launching.Ran([{"done": n} for n in numbers], {}, "GPU", 0.1)
@@ -358,7 +358,7 @@ def test_a_launch_that_hangs_costs_its_cubin_and_no_other(planned: Path, monkeyp
     assert failed == {2: "it stood still", 3: "as 2"}
 
 
-def test_a_process_that_stands_still_is_ended(tmp_path: Path, monkeypatch) -> None:
+def test_stalled_process_is_killed(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(launching, "STILL", 0.5)
     script = tmp_path / "slow.py"
     script.write_text(
@@ -372,9 +372,7 @@ def test_a_process_that_stands_still_is_ended(tmp_path: Path, monkeypatch) -> No
 
 
 @pytest.mark.parametrize("names", [("k1", "k1"), ("k", "k1")], ids=["c", "mangled"])
-def test_results_are_joined_with_what_was_launched(
-    names: tuple[str, str], planned: Path, monkeypatch, tmp_path
-) -> None:
+def test_results_are_joined_with_their_launches(names: tuple[str, str], planned: Path, monkeypatch, tmp_path) -> None:
     action = SimpleNamespace(name=lambda base=0: names[base], NameBase_MANGLED=1)
     one = SimpleNamespace(num_actions=lambda: 1, action_by_idx=lambda i: action)
     context = SimpleNamespace(num_ranges=lambda: 1, range_by_idx=lambda i: one)
@@ -382,6 +380,7 @@ def test_results_are_joined_with_what_was_launched(
     monkeypatch.setattr(results, "executed_of", lambda action: ([(0, 4, 128), (16, 4, 128)], {0: "MOV", 16: "LDS"}))
     monkeypatch.setattr(results, "sites_of", lambda action: [[16, "LDS R0, [R2]", 8, 4, 4, 128]])
     monkeypatch.setattr(results, "totals_of", lambda action, pattern, kinds: {"_op_ld": 8.0})
+    monkeypatch.setattr(results, "memory_of", lambda action: [[0, 4, 4, 0, 1]])
     monkeypatch.setattr(results, "device_line", lambda name: name)
     notes = tmp_path / "notes"
     notes.write_text(
@@ -405,6 +404,7 @@ def test_results_are_joined_with_what_was_launched(
     launch = document["launches"][0]
     assert launch["executed"] == [[0, 16], [4, 4], [128, 128]]
     assert launch["addresses"] == {"out": 256}
+    assert launch["memory"] == [[0, 4, 4, 0, 1]] and launch["sectors"] == {"_op_ld": 8.0}
     assert document["code"] == {"k1.cubin": {"0": "MOV", "16": "LDS"}}
 
 
@@ -418,7 +418,7 @@ def measured() -> list[truth.Truth]:
     return list(truth.load(KEPT, [KEPT / "launches.json.gz"]))
 
 
-def test_what_is_told_is_what_was_launched(measured: list[truth.Truth]) -> None:
+def test_specified_parameters_equal_the_launched_ones(measured: list[truth.Truth]) -> None:
     for one in measured:
         function = link(one.module, one.module.functions[one.entry["kernel"]])
         data, known = telling.told(one.entry, function).buffer(function)
@@ -446,7 +446,7 @@ def test_no_claim_about_measured_kernels_is_wrong(measured: list[truth.Truth], h
 MORE = ROOT / "tests" / "data" / "adversary_more_sm90"
 
 
-def test_no_claim_about_kernels_that_were_wrong_once_is_wrong() -> None:
+def test_no_claim_about_formerly_wrong_kernels_is_wrong() -> None:
     """Lanes that a YIELD inside a branch diverges, and an offset that is the same in all blocks of the cluster; kernels
     that lock in a recursion, mix state spaces in generic atomics, and access vectors in loops built with goto.
     """
@@ -458,7 +458,7 @@ def test_no_claim_about_kernels_that_were_wrong_once_is_wrong() -> None:
 COLLECTIVES = ROOT / "tests" / "data" / "collectives_sm90"
 
 
-def test_no_claim_about_collectives_of_tiles_is_wrong() -> None:
+def test_no_claim_about_tile_collectives_is_wrong() -> None:
     """Lanes that pass the masks of tiles, and lanes that arrive diverged."""
     measured = list(truth.load(COLLECTIVES, [COLLECTIVES / "launches.json.gz"]))
     for how, equal in {"told": 299, "shape": 272}.items():
@@ -484,8 +484,12 @@ SETS = (
     ("random PTX, lanes that yield among it", "random_sm90", "shape", 78),
     ("algorithms, control flow and arithmetic by hand", "written_sm90", "told", 2_505),
     ("algorithms, control flow and arithmetic by hand", "written_sm90", "shape", 1_061),
+    ("groups of lanes, barriers, warps and blocks that hand over", "sync_sm90", "told", 329),
+    ("groups of lanes, barriers, warps and blocks that hand over", "sync_sm90", "shape", 181),
     ("kernels by earlier compilers", "releases_sm90", "told", 1_042),
     ("kernels by earlier compilers", "releases_sm90", "shape", 590),
+    ("kernels in C, PTX and Python, by hand", "languages_sm90", "told", 2_171),
+    ("kernels in C, PTX and Python, by hand", "languages_sm90", "shape", 1_530),
     ("layouts that Triton chooses", "triton_sm90", "told", 1_049),
     ("layouts that Triton chooses", "triton_sm90", "shape", 757),
     ("layouts that cuda.tile chooses", "tile_sm90", "told", 606),
@@ -501,7 +505,7 @@ def launches_of(folder: str) -> list[truth.Truth]:
 
 
 @pytest.mark.parametrize("what, folder, how, equal", SETS)
-def test_no_claim_about_a_measured_construct_is_wrong(what: str, folder: str, how: str, equal: int) -> None:
+def test_no_claim_about_a_measured_set_is_wrong(what: str, folder: str, how: str, equal: int) -> None:
     checked = [audit(one, how, "sass") for one in launches_of(folder)]
     assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == [], what
     found = sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings)
@@ -532,14 +536,14 @@ def by_hand_checked(by_hand_measured: list[truth.Truth]) -> Callable[[str], list
 
 
 @pytest.mark.parametrize("how", EQUAL_BY_HAND)
-def test_no_claim_about_kernels_written_by_hand_is_wrong(by_hand_checked, how: str) -> None:
+def test_no_claim_about_handwritten_kernels_is_wrong(by_hand_checked, how: str) -> None:
     """Each covers a bug that occurred once, or a construct that the generator does not produce."""
     checked = by_hand_checked(how)
     assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == []
     assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= EQUAL_BY_HAND[how]
 
 
-def test_loops_that_goto_joins_are_counted(by_hand_measured: list[truth.Truth], by_hand_checked) -> None:
+def test_loops_joined_by_goto_are_exact(by_hand_measured: list[truth.Truth], by_hand_checked) -> None:
     """Diverged groups of lanes share one convergence barrier, at -O0, -O1, -O3 and -G."""
     of_goto = [one for one in by_hand_measured if one.entry["seed"] in GOTO]
     assert {one.entry["build"] for one in of_goto} >= {"nvcc-O0", "nvcc-O1", "nvcc-O3", "nvcc-G"}
@@ -549,7 +553,7 @@ def test_loops_that_goto_joins_are_counted(by_hand_measured: list[truth.Truth], 
     assert len(found) > 50 and set(found) == {Verdict.EQUAL}
 
 
-def test_kernels_written_by_hand_are_read_with_their_launches() -> None:
+def test_handwritten_kernels_are_read_with_their_launches() -> None:
     programs = list(by_hand.programs())
     assert len({made.seed for made in programs}) == len(programs) > 40
     for made in programs:
@@ -559,12 +563,12 @@ def test_kernels_written_by_hand_are_read_with_their_launches() -> None:
 
 
 @pytest.mark.parametrize("number", [made.seed for made in by_hand.programs()][::6])
-def test_kernels_written_by_hand_compile(number: int) -> None:
+def test_handwritten_kernels_compile(number: int) -> None:
     (made,) = by_hand.programs(frozenset((number,)))
     assert builds.compile_build(made, "nvrtc-O3").cubin
 
 
-def test_the_page_names_tests_that_there_are() -> None:
+def test_truth_page_names_existing_tests() -> None:
     """docs/truth.md: `test_file.py::test_name`, and `::test_name` in the file named last."""
     named: list[tuple[str, str]] = []
     file = ""

@@ -141,7 +141,7 @@ def random_program(rng: random.Random, bits: int):
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_what_the_domain_claims_holds_for_every_number(seed):
+def test_affine_values_hold_for_every_value_of_the_unknowns(seed):
     rng = random.Random(seed)
     bits = 32
     syms = symbols(rng)
@@ -199,7 +199,7 @@ def test_what_the_domain_claims_holds_for_every_number(seed):
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_bits_of_an_unknown_are_told_apart(seed):
+def test_affine_forms_in_bits_of_an_unknown(seed):
     """Swizzles with an unknown row, and shifts of an unknown: affine in the unknown's bits."""
     rng = random.Random(seed)
     u = Uniform("row", 32, 2, 0, 1 << 10, key="row")
@@ -227,7 +227,7 @@ def test_bits_of_an_unknown_are_told_apart(seed):
 
 @pytest.mark.parametrize("extension", ["zext", "sext"])
 @pytest.mark.parametrize("zeros", [5, 7])
-def test_lanes_below_what_the_unknowns_reach_wrap_around_together(extension, zeros):
+def test_sign_extended_index_wraps_uniformly(extension, zeros):
     """A 32-bit index used as a 64-bit address: the bits that decide sectors are known for every block index."""
     block = Uniform("block", 32, zeros, key="block")
     lanes = np.arange(LANES, dtype=np.uint32)[None, :]
@@ -250,7 +250,7 @@ def test_lanes_below_what_the_unknowns_reach_wrap_around_together(extension, zer
     "base, coefficient, exact",
     [(0xBFE00000, 128, True), (0xBFE00000, 0xFFFFFF80, True), (0xFFFFFE00, 128, False), (0x100, 0xFFFFFF80, False)],
 )
-def test_the_lower_word_of_an_address_above_half_of_its_range_stays_exact(base, coefficient, exact):
+def test_lower_word_above_2_to_the_31_stays_exact_as_unsigned(base, coefficient, exact):
     """Read as unsigned it does not wrap for any block; read as signed it is negative."""
     block = Uniform("ctaid.y", 32, 0, 0, 3, "block", ("ctaid", 1))
     lanes = np.arange(LANES, dtype=np.uint32)[None, :]
@@ -265,7 +265,7 @@ def test_the_lower_word_of_an_address_above_half_of_its_range_stays_exact(base, 
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_comparisons_and_extensions_hold(seed):
+def test_comparisons_and_extensions_hold_for_every_value(seed):
     rng = random.Random(seed)
     syms = symbols(rng)
     lane = known(np.arange(LANES, dtype=np.uint32)[None, :])
@@ -302,7 +302,7 @@ def test_comparisons_and_extensions_hold(seed):
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_bits_are_sure_when_no_choice_of_the_others_changes_them(seed):
+def test_bitwise_operations_know_the_determined_bits(seed):
     """Bitwise operations on uniform numbers with some known bits, compared bit by bit."""
     rng = random.Random(seed)
     name, count = rng.choice((("and", 2), ("or", 2), ("xor", 2), ("lop3", 3)))
@@ -335,7 +335,7 @@ def test_bits_are_sure_when_no_choice_of_the_others_changes_them(seed):
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_carries_and_quotients_of_bounded_unknowns(seed):
+def test_carries_and_shifts_of_bounded_unknowns(seed):
     """The carries of a sum, and its bits from some position on, are known only if they are equal for all numbers in the
     unknowns' ranges.
     """
@@ -371,7 +371,7 @@ def test_carries_and_quotients_of_bounded_unknowns(seed):
                 ).all()
 
 
-def test_the_high_word_of_an_array_and_the_sign_of_an_index_are_known():
+def test_high_word_and_sign_of_a_bounded_index_are_known():
     block = Uniform("ctaid.x", 32, 0, 0, 1000, "block", ("ctaid", 0))
     index = Value(np.arange(LANES, dtype=np.uint32)[None, :], ((block, np.full((1, 1), 128, np.uint32)),))
     sign = apply(Op("shr.s", (), (), 32), (index, constant(31, 32)))
@@ -385,7 +385,7 @@ def test_the_high_word_of_an_array_and_the_sign_of_an_index_are_known():
     assert not carry.known
 
 
-def test_halves_of_other_warps_are_not_put_together():
+def test_halves_from_different_warps_are_not_rejoined():
     """The upper half names the number that it was extracted from, with the warps at that time; after blocks are tracked
     separately there are more rows.
     """
@@ -397,3 +397,21 @@ def test_halves_of_other_warps_are_not_put_together():
         affine.fit(unknown(pointer), 32), known(np.broadcast_to(np.array([[0], [64], [64]], np.uint32), (3, LANES)))
     )
     assert halves.rejoin(three, high) is None
+
+
+@pytest.mark.parametrize("base", [0xFFFFFFC0, 0, 0x40, 0x80000000])
+@pytest.mark.parametrize("low, high", [(1 << 20, (1 << 24) - 16), (0, 1 << 20), (-(1 << 10), -1)])
+def test_a_sum_that_wraps_the_same_number_of_times_is_extended(base: int, low: int, high: int) -> None:
+    """A stack pointer less the size of a frame wraps once: extended to 64 bits it is the lower number."""
+    u = Uniform("u", 32, 0, low, high, "special", "u")
+    value = affine.add(known(np.uint32(base) + 4 * np.arange(LANES, dtype=np.uint32)[None, :]), unknown(u))
+    wide = affine.zero_extend(value, 64)
+    numbers = np.array([low, low + 4, (low + high) // 2, high])[:, None] + base + 4 * np.arange(LANES)
+    wraps = {number >> 32 for number in numbers.ravel().tolist()}
+    if len(wraps) > 1:
+        assert len(wide.terms) != 1 or wide.valid == 32
+        return
+    assert wide.valid is None and wide.poison is None and len(wide.terms) == 1
+    for number, row in zip((low, low + 4, (low + high) // 2, high), numbers):
+        found = (wide.base + wide.terms[0][1] * np.uint64(number & (1 << 64) - 1)).ravel()
+        assert found.tolist() == [int(one) & 0xFFFFFFFF for one in row]

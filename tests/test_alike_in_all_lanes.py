@@ -90,7 +90,7 @@ def site_of(text: str, launch: Launch | None = None):
 
 @pytest.mark.parametrize("name", UNIFORM)
 @pytest.mark.parametrize("told", [False, True], ids=["block", "launch"])
-def test_all_lanes_move_together(name, told):
+def test_uniform_offsets_keep_the_cost_of_a_request(name, told):
     launch = Launch("k", grid=(3, 1, 1), block=(64, 1, 1), params=[None, None]) if told else None
     site = site_of(kernel(UNIFORM[name]), launch)
     assert site.per_request == (1, 1), (site.status, site.reason)
@@ -99,7 +99,7 @@ def test_all_lanes_move_together(name, told):
 
 @pytest.mark.parametrize("name", OF_EACH)
 @pytest.mark.parametrize("told", [False, True], ids=["block", "launch"])
-def test_what_may_differ_is_not_taken_for_alike(name, told):
+def test_values_that_may_differ_between_lanes_are_not_uniform(name, told):
     launch = Launch("k", grid=(3, 1, 1), block=(64, 1, 1), params=[None, None]) if told else None
     site = site_of(kernel(OF_EACH[name]), launch)
     assert site.status not in (Status.EXACT, Status.INVARIANT), site.per_request
@@ -107,7 +107,7 @@ def test_what_may_differ_is_not_taken_for_alike(name, told):
 
 @pytest.mark.parametrize("name", [*UNIFORM, *OF_EACH])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_twin_counts_nothing_else(name, seed):
+def test_claims_match_the_twin(name, seed):
     text = kernel((UNIFORM | OF_EACH)[name])
     function, flow = compare.lifted(text)
     sites = compare.figures(function, engine.evaluate(function, flow, machine=compare.MACHINE))

@@ -46,20 +46,20 @@ def certainties(report, rule):
 
 
 @pytest.mark.parametrize("last, adjacent", [(TRIPS - 1, False), (TRIPS, True)])
-def test_neighbours_are_neighbours_in_every_request(last, adjacent):
+def test_consecutive_requires_adjacent_lanes_in_every_request(last, adjacent):
     (site,) = report_of(SWAPPED, last, patterns=True).sites
     assert site.distinct == TRIPS > len(site.patterns)
     assert site.consecutive is adjacent and site.lane_step == 4
 
 
 @pytest.mark.parametrize("last, found", [(TRIPS - 1, []), (TRIPS, ["certain"])])
-def test_a_vector_is_aligned_in_every_request(last, found):
+def test_alignment_holds_for_every_request(last, found):
     report = report_of(OFF.format(off=4, stride=16) + FOUR, last, space="global", assume={"*": 256})
     assert certainties(report, "PA014") == found
     assert report.kernels[0].memory[0].aligned == (4 if last < TRIPS else 16)
 
 
-def test_a_request_that_would_take_fewer_sectors_may_not_be_shown():
+def test_misalignment_is_found_in_requests_without_a_pattern():
     site = report_of(OFF.format(off=16, stride=4) + FOUR, space="global", assume={"*": 256}).kernels[0].memory[0]
     assert site.misaligned is True
     site = report_of(OFF.format(off=16, stride=4) + FOUR, space="global").kernels[0].memory[0]
@@ -67,7 +67,7 @@ def test_a_request_that_would_take_fewer_sectors_may_not_be_shown():
 
 
 @pytest.mark.parametrize("assumed, found", [({}, ["possible"]), ({"*": 8}, ["possible"]), ({"*": 16}, ["certain"])])
-def test_an_exact_figure_is_no_alignment(assumed, found):
+def test_exact_sector_count_does_not_imply_alignment(assumed, found):
     """All lanes load from one address: 1 sector for any alignment."""
     body = "mov.u64 %rd3, %rd1;" + FOUR
     report = report_of(body, trips=1, space="global", assume=assumed)
@@ -75,7 +75,7 @@ def test_an_exact_figure_is_no_alignment(assumed, found):
     assert certainties(report, "PA014") == found
 
 
-def test_nothing_is_said_of_requests_whose_addresses_are_unknown():
+def test_requests_at_unknown_addresses_have_no_common_properties():
     """In one of two trips the address is loaded from memory."""
     body = """ld.global.u32 %r9, [%rd1]; selp.b32 %r6, %r9, 0, %p2; shl.b32 %r7, %r1, 2; add.u32 %r7, %r7, %r6;
       add.u32 %r8, %r2, %r7; xor.b32 %r8, %r8, %r6; @%p1 ld.shared.f32 %f1, [%r8];"""
@@ -84,7 +84,7 @@ def test_nothing_is_said_of_requests_whose_addresses_are_unknown():
     assert site.consecutive is None and site.lane_step is None and site.lane_step_most == 4
 
 
-def test_an_address_that_is_one_of_several_of_one_cost():
+def test_alternative_addresses_of_equal_cost_are_not_consecutive():
     """The last bit of an approximate result may swap lanes: one wavefront either way, but neighbours are adjacent or
     not.
     """
@@ -100,7 +100,7 @@ COPY = """mov.u32 %r9, %tid.y; mov.u32 %r10, %ntid.x; mad.lo.u32 %r9, %r9, %r10,
 
 
 @pytest.mark.parametrize("by, consecutive", [(2, None), (4, False)])
-def test_a_shape_that_is_not_specified_may_be_another(by, consecutive):
+def test_tried_block_shapes_do_not_prove_consecutive_lanes(by, consecutive):
     """In the shapes that are tried, neighbours are 4 or 16 bytes apart: nothing is proved for others."""
     body = COPY.format(by=by, access="ld.shared.f32 %f1, [%r8];")
     content = PROLOGUE.format(arch="sm_90") + KERNEL.format(body=body, last=0, trips=1).replace(".reqntid 32, 1, 1", "")
@@ -109,7 +109,7 @@ def test_a_shape_that_is_not_specified_may_be_another(by, consecutive):
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_what_is_common_is_so_of_each_request(seed):
+def test_common_properties_hold_for_each_request(seed):
     choose = np.random.default_rng(seed)
     access = classify("LDG.E", "global")
     addresses = np.arange(32) * choose.choice([4, 16, 64]) + choose.choice([0, 4, 16, 100], (5, 1))
@@ -135,7 +135,7 @@ def test_what_is_common_is_so_of_each_request(seed):
         )
 
 
-def test_what_two_sets_of_requests_have_in_common():
+def test_common_properties_of_two_sets_are_united():
     one, other = Common(True, 4, 0, 128, False), Common(None, 8, 16, 32, None, complete=False)
     assert one.united(other) == Common(None, 12, 16, 32, None, complete=False)
     assert one.united(Common(False, 0, 0, 64, True)) == Common(False, 4, 0, 64, True)
@@ -170,13 +170,13 @@ def aligned_vectors(body, shift, params=(None, None, None), grid=(1,), space="sh
 
 
 @pytest.mark.parametrize("body, space", [(SHARED, "shared"), (GENERIC, "shared"), (GLOBAL, "global")])
-def test_an_exact_vector_may_be_misaligned_by_an_unknown(body, space):
+def test_exact_vector_may_be_misaligned_by_an_unknown_offset(body, space):
     assert aligned_vectors(body, 2, space=space) == ("exact", ["possible"])
     assert aligned_vectors(body, 4, space=space) == ("exact", [])
     assert aligned_vectors(body, 2, (None, 4, None), space=space) == ("exact", [])
     assert aligned_vectors(body, 2, (None, 1, None), space=space) == ("unknown", ["certain"])
 
 
-def test_blocks_whose_numbers_are_known_are_no_unknowns():
+def test_alignment_of_known_blocks_is_certain():
     assert aligned_vectors(BLOCKS, 2, space="global") == ("exact", [])
     assert aligned_vectors(BLOCKS, 2, grid=(2,), space="global")[1] == ["certain"]

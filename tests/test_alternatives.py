@@ -69,7 +69,7 @@ def random_value(count: int) -> Value:
 
 
 @pytest.mark.parametrize("name", OPS)
-def test_operations_go_through_all_outcomes(name):
+def test_operations_apply_to_every_alternative(name):
     row = operations.meaning_of(name)
     for _ in range(5):
         a, b = random_value(3), random_value(2)
@@ -91,33 +91,33 @@ def test_operations_go_through_all_outcomes(name):
                 assert poison[differs & sure].all()
 
 
-def test_one_event_is_not_two():
+def test_alternatives_of_one_event_are_correlated():
     a = random_value(3)
     assert (operations.apply(Op("sub"), (a, a)).base == 0).all() and operations.apply(Op("sub"), (a, a)).known
     assert not operations.apply(Op("sub"), (a, random_value(3))).known
 
 
-def test_where_all_agree_the_value_is_plain():
+def test_equal_alternatives_collapse_to_a_known_value():
     a = several([[[8, 9, 10, 11]] * 2, [[9, 9, 11, 11]] * 2])
     half = operations.apply(Op("shr.u"), (a, constant(2, 32)))
     assert half.known and half.alternatives is None and (half.base == 2).all()
 
 
-def test_too_many_are_opaque():
+def test_too_many_alternatives_become_unknown():
     value = random_value(4)
     for _ in range(4):
         value = operations.apply(Op("add"), (value, several(RNG.integers(0, 1 << 30, (4, 2, 4)))))
     assert value.alternatives is None and value.poison.all() and value.why == WHY
 
 
-def test_unknowns_stay_in_the_sum():
+def test_sum_keeps_unknowns_beside_alternatives():
     base = unknown(Uniform("shared", 32, 4, kind="shared", key="s"))
     total = operations.apply(Op("add"), (base, several([[[0, 4, 8, 12]] * 2, [[0, 8, 8, 12]] * 2])))
     assert [u.name for u, _ in total.terms] == ["shared"] and total.poison.tolist() == [[False, True, False, False]] * 2
     assert affine.add(total, constant(4, 32)).alternatives.bases[1].tolist() == [[4, 12, 12, 16]] * 2
 
 
-def test_guarded_corrections():
+def test_guarded_quotient_correction_holds_in_every_alternative():
     """q + 1 where the remainder is not less than the divisor, as division corrects its estimate: right in every
     alternative.
     """
@@ -143,7 +143,7 @@ def test_guarded_corrections():
     assert view.read(q).known and (view.read(q).base == np.array([2, 3, 3, 3])).all()
 
 
-def test_registers_keep_them():
+def test_blend_keeps_alternatives():
     a, b = random_value(2), random_value(2)
     mask = np.array([[True, False, True, False]] * 2)
     both = blend(a, b, mask)
@@ -160,7 +160,7 @@ def test_registers_keep_them():
 
 
 @pytest.mark.parametrize("which", ["old", "new", "both"])
-def test_more_rows_than_are_tracked_with_all_alternatives(which, monkeypatch):
+def test_rows_beyond_the_tracked_limit_need_equal_alternatives(which, monkeypatch):
     """The number of rows may grow after a value was made: a merge or a result with it is known where all alternatives
     agree.
     """
@@ -178,7 +178,7 @@ def test_more_rows_than_are_tracked_with_all_alternatives(which, monkeypatch):
     assert inverted.alternatives is None and (inverted.poison == moved.poison).all()
 
 
-def test_the_same_for_all_lanes_is_one_more_unknown():
+def test_uniform_alternatives_become_one_unknown():
     spread = np.arange(4, dtype=np.uint32) * 4
     shifted = operations.apply(Op("add"), (several([[[64]] * 2, [[96]] * 2], uniform=True), known(spread[None])))
     one = alternatives.as_unknown(shifted)
@@ -203,7 +203,7 @@ def settled(numbers, opcode: str = "LDS", active=None, uniform: bool = False) ->
     return alike.settled(address, mask, machines.get("sm_80"), banks.classify(opcode)).alternatives is None
 
 
-def test_requests_that_cost_the_same_whatever_an_address_is():
+def test_cost_of_a_request_over_alternative_addresses():
     words = np.arange(32) * 4
     beside = words.copy()
     beside[5] = words[5] + 128  # another word of the same bank: also free of conflicts

@@ -72,7 +72,7 @@ def audited(folder: Path, *texts: str, **options):
     return ptxaudit.audit(files, **({"launches": [LAUNCH]} | options)).kernels
 
 
-def test_one_function_of_several_files_is_examined_once(tmp_path, examined):
+def test_equal_functions_are_examined_once(tmp_path, examined):
     one, other = audited(tmp_path, text(), text())
     assert examined == ["sm_80"]
     assert [kernel.sites[0].wavefronts for kernel in (one, other)] == [4, 4]
@@ -80,7 +80,7 @@ def test_one_function_of_several_files_is_examined_once(tmp_path, examined):
     assert audited(tmp_path / "..", text())[0].sites[0].wavefronts == 4 and len(examined) == 2  # a separate audit
 
 
-def test_architectures_that_serve_requests_alike_share_answers(tmp_path, examined):
+def test_architectures_with_equal_rules_share_answers(tmp_path, examined):
     archs = ("sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
     together = audited(tmp_path, *map(text, archs))
     assert examined == ["sm_80", "sm_90", "sm_100"]  # by Ampere's rules, measured rules, Blackwell's rules
@@ -102,42 +102,42 @@ def test_architectures_that_serve_requests_alike_share_answers(tmp_path, examine
     ),
     ids=("contents", "size", "register", "lines"),
 )
-def test_what_differs_is_examined_by_itself(tmp_path, examined, changed):
+def test_different_functions_are_examined_separately(tmp_path, examined, changed):
     audited(tmp_path, text(), text(**changed))
     assert len(examined) == 2
 
 
-def test_what_the_code_does_not_name_is_no_difference(tmp_path, examined):
+def test_unused_declarations_do_not_separate_functions(tmp_path, examined):
     audited(tmp_path, text(), text(unused="another"))
     assert len(examined) == 1
 
 
-def test_each_launch_has_its_answer(tmp_path, examined):
+def test_each_launch_is_examined(tmp_path, examined):
     launches = [LAUNCH, ptxaudit.Launch("stride", grid=1, block=96, params=["?", 5])]
     found = audited(tmp_path, text(), text(), launches=launches)
     assert len(examined) == 2 and [kernel.sites[0].wavefronts for kernel in found] == [4, 6, 4, 6]
 
 
-def test_a_machine_that_names_itself_is_asked_itself(tmp_path, examined):
+def test_answers_that_name_the_machine_are_not_shared(tmp_path, examined):
     """The reason names the machine that has no rule."""
     copied = {"st.shared.u32 [%r3], %r1;": "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r3], {%r1};"}
     found = audited(tmp_path, text("sm_80", **copied), text("sm_86", **copied))
     assert len(examined) == 2 and all(str(kernel.sites[0].status) == "unknown" for kernel in found)
 
 
-def test_an_answer_that_was_not_paid_for_is_not_shared(tmp_path, examined):
+def test_exhausted_answers_are_not_shared(tmp_path, examined):
     before = Exhausted.count
     audited(tmp_path, text(), text(), budget=1e-4)
     assert Exhausted.count > before and len(examined) == 2
 
 
-def test_repairs_are_looked_for_in_each(tmp_path, examined):
+def test_fixes_are_searched_for_each_kernel(tmp_path, examined):
     found = audited(tmp_path, text(), text(), fixes=True)
     assert len(examined) == 1 and found[0].sites[0].excess
     assert found[0].sites[0].fix == found[1].sites[0].fix == audited(tmp_path, text(), fixes=True)[0].sites[0].fix
 
 
-def test_requests_that_take_much_memory_are_not_kept(tmp_path, examined, monkeypatch):
+def test_answers_beyond_the_memory_limit_are_not_kept(tmp_path, examined, monkeypatch):
     monkeypatch.setattr(answers, "MOST_BYTES", 0)
     audited(tmp_path, text(), text(), fixes=True)
     assert len(examined) == 2
@@ -145,14 +145,14 @@ def test_requests_that_take_much_memory_are_not_kept(tmp_path, examined, monkeyp
     assert len(examined) == 3
 
 
-def test_the_oldest_is_forgotten_first(tmp_path, examined, monkeypatch):
+def test_oldest_answer_is_evicted_first(tmp_path, examined, monkeypatch):
     monkeypatch.setattr(answers, "MOST_KEPT", 25)  # instructions: enough for two such functions
     one, two, three = text(), text(**{"s[8192]": "s[4096]"}), text(**{"s[8192]": "s[8448]"})
     audited(tmp_path, one, two, one, three, one, two)
     assert len(examined) == 4  # the second was evicted before its last use
 
 
-def test_both_sides_of_a_comparison_share_them(tmp_path, examined):
+def test_both_sides_of_a_diff_share_answers(tmp_path, examined):
     for name in ("old.ptx", "new.ptx"):
         (tmp_path / name).write_text(text())
     options = Options(launches=(LAUNCH,), cache=False)
@@ -160,7 +160,7 @@ def test_both_sides_of_a_comparison_share_them(tmp_path, examined):
     assert len(examined) == 1 and old.report.kernels[0].sites[0].wavefronts == new.report.kernels[0].sites[0].wavefronts
 
 
-def test_each_shows_its_own_source(tmp_path, examined):
+def test_shared_answers_keep_their_own_source(tmp_path, examined):
     """The headers of each release are in a folder of their own."""
     texts = [
         text(**{".global .align 4 .u32 unused;": f'.file 1 "{folder}/k.cu"', "st.shared": ".loc 1 7 0\nst.shared"})

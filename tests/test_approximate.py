@@ -48,7 +48,7 @@ def inputs(count: int = 400) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", approximate.MUFU)
-def test_what_sm_90_gives_is_among_them(name):
+def test_mufu_candidates_contain_the_results_of_sm_90(name):
     bits = inputs()
     numbers, beyond = approximate.MUFU[name].candidates(32, (), bits)
     measured = mufu.FUNCTIONS[name.removeprefix("mufu.")](bits)
@@ -57,7 +57,7 @@ def test_what_sm_90_gives_is_among_them(name):
 
 
 @pytest.mark.parametrize("name, function", [("rcp", lambda x: 1 / x), ("div.full", None)])
-def test_they_are_within_the_documented_error(name, function):
+def test_candidates_are_within_the_documented_error(name, function):
     bits = inputs(60)
     attrs = ("rn", False)
     if function is None:
@@ -82,18 +82,18 @@ def test_they_are_within_the_documented_error(name, function):
             assert abs(Fraction(value) - exact) <= units * Fraction(2) ** (exponent - 23) * Fraction(1 + 2.0**-19)
 
 
-def test_powers_of_two_have_one_reciprocal():
+def test_reciprocal_of_a_power_of_two_is_exact():
     powers = (np.arange(2, 250, dtype=np.uint32) << np.uint32(23))[None]
     numbers, _ = approximate.MUFU["mufu.rcp"].candidates(32, (), powers)
     assert (numbers == mufu.rcp(powers)).all()
 
 
-def test_a_reciprocal_is_one_of_few():
+def test_reciprocal_has_at_most_four_candidates():
     numbers, beyond = approximate.MUFU["mufu.rcp"].candidates(32, (), inputs())
     assert not beyond.any() and len(numbers) <= 4
 
 
-def test_the_quotient_of_a_division_is_known_though_the_reciprocal_is_not():
+def test_division_is_known_despite_an_approximate_reciprocal():
     n = known(np.arange(32, dtype=np.uint32)[None] * np.uint32(77))
     d = known(np.full((1, 1), 13, np.uint32))
     apply = lambda name, *values, **more: operations.apply(Op(name, **more), values, 3)
@@ -123,7 +123,7 @@ def test_the_quotient_of_a_division_is_known_though_the_reciprocal_is_not():
     assert q.known and (q.base == np.arange(32) * 77 // 13).all()
 
 
-def test_of_what_is_not_known_an_approximation_says_why():
+def test_approximation_of_an_unknown_names_its_source():
     n = Uniform("n", 32, key="n")
     value = Value(np.zeros((1, 32), np.uint32), ((n, np.arange(32, dtype=np.uint32)[None, :]),))
     out = operations.apply(Op("rcp.approx", bits=32, attrs=("rn", False)), (value,), 7)

@@ -47,15 +47,15 @@ ALL = {name for folder in PACKAGE.rglob("*") if folder.is_dir() for name in modu
 
 
 @pytest.mark.parametrize("name", sorted(NAMES - OTHER))
-def test_what_the_page_names_exists(name):
+def test_names_on_the_page_exist(name):
     assert (CHECKOUT / name).exists() or (PACKAGE / name).exists() or name in ALL, f"docs/architecture.md names {name}"
 
 
-def test_the_other_words_are_on_the_page():
+def test_exempt_names_are_on_the_page():
     assert OTHER <= NAMES
 
 
-def test_every_module_of_the_picture_exists():
+def test_modules_in_the_diagram_exist():
     picture = re.search(r"```\n(.*?)```", PAGE, re.DOTALL)[1]
     for package, name in re.findall(r"\b(ptx|sass)\.(\w+)", picture):
         assert (package, name) == ("sass", "parse") or (PACKAGE / "frontend" / package / f"{name}.py").exists(), name
@@ -63,11 +63,11 @@ def test_every_module_of_the_picture_exists():
         assert name in picture and name in ALL, name
 
 
-def test_at_most_ten_doors():
+def test_package_has_at_most_ten_entries():
     assert len(ENTRIES) <= 10
 
 
-def test_the_packages_are_those_of_the_contract_in_its_order():
+def test_page_lists_the_packages_in_contract_order():
     """`lint-imports` enforces the contract; the page has the same order."""
     settings = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["importlinter"]
     contract = next(one for one in settings["contracts"] if one["type"] == "layers")
@@ -76,7 +76,7 @@ def test_the_packages_are_those_of_the_contract_in_its_order():
 
 
 @pytest.mark.parametrize("package", sorted(name for name in ENTRIES if (PACKAGE / name).is_dir()))
-def test_every_module_of_a_package_is_named_in_its_row(package):
+def test_every_module_is_named_in_the_row_of_its_package(package):
     named = {name.partition("/")[0] for name in re.findall(r"`([^`]+)`", ROWS[package])}
     missing = modules(PACKAGE / package) - {name.removesuffix(".py") for name in named}
     assert not missing, f"docs/architecture.md does not mention {', '.join(sorted(missing))} of {package}"
@@ -85,13 +85,13 @@ def test_every_module_of_a_package_is_named_in_its_row(package):
 # --- the picture --------------------------------------------------------------------------------
 
 
-def test_the_picture_is_current():
+def test_picture_is_up_to_date():
     drawn = architecture.PICTURE.read_text(encoding="utf-8")
     assert drawn == architecture.picture(), "draw it again: make architecture"
     assert architecture.PICTURE.name in PAGE
 
 
-def test_the_picture_has_every_package_and_the_imports_go_up():
+def test_picture_shows_every_package_and_upward_imports():
     order = architecture.doors()
     assert set(order) == ENTRIES
     for (one, two), count in architecture.imports().items():
@@ -101,7 +101,7 @@ def test_the_picture_has_every_package_and_the_imports_go_up():
         assert named == (modules(PACKAGE / door) & set(named) if (PACKAGE / door).is_dir() else set())
 
 
-def test_imports_are_counted_once_a_module(tmp_path):
+def test_imports_are_counted_once_per_module(tmp_path):
     file = tmp_path / "m.py"
     file.write_text(
         "import json\nimport ptxaudit.ir.graph\nfrom ptxaudit.base import words, files\n"
@@ -110,7 +110,7 @@ def test_imports_are_counted_once_a_module(tmp_path):
     assert architecture.imported(file, architecture.modules()) == {"ir.graph", "base.words", "base.files"}
 
 
-def test_nothing_in_the_picture_overlaps():
+def test_boxes_in_the_picture_do_not_overlap():
     """Boxes do not overlap vertically, and no line of text is wider than its box."""
     found = architecture.rows()
     for above, below in zip(found, found[1:], strict=False):
@@ -128,7 +128,7 @@ GLOSSARY = [row.split(" | ") for row in re.findall(r"^\| (.+) \|$", PAGE.partiti
 OURS = {"cohort", "invariant shift", "opaque", "site", "unknown lanes"}
 
 
-def test_every_term_of_the_glossary_is_explained_and_has_a_source_or_is_ours():
+def test_glossary_terms_have_an_explanation_and_a_source():
     terms = [row[0] for row in GLOSSARY]
     assert len(terms) > 25 and terms == sorted(terms)
     assert {row[0] for row in GLOSSARY if len(row) < 3 or not row[2].strip()} == OURS
@@ -165,7 +165,7 @@ def there_is(dotted):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
-def test_what_a_page_names_of_this_repository_exists(page):
+def test_paths_named_in_documentation_exist(page):
     text = page.read_text(encoding="utf-8")
     for made in re.findall(r"^`([^`\n]+)`:$", text, re.MULTILINE):  # files that CONTRIBUTING.md has the reader write
         if page.name == "CONTRIBUTING.md":
@@ -183,7 +183,7 @@ NAMED_ONLY = {"evaluate.py": {"opcode"}, "memory/tables.py": {"opcode"}, "exec/r
 @pytest.mark.parametrize(
     "module", sorted((PACKAGE / "engine").rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE / "engine"))
 )
-def test_the_engine_asks_for_no_instruction_set(module):
+def test_engine_is_independent_of_the_instruction_set(module):
     """Nothing after `ir` knows whether an operation was PTX or SASS: the lifters attach the effect of a site's opcode,
     and state how the function reconverges and addresses memory; the engine reads neither `isa` nor the text of an
     instruction.
@@ -204,7 +204,7 @@ BEHIND = sorted(
 
 
 @pytest.mark.parametrize("module", [*BEHIND, "ir/operands.py", "ir/neighbours.py"])
-def test_which_memory_an_access_is_of_is_said_by_its_operations(module):
+def test_memory_of_an_access_follows_from_its_operations(module):
     """This holds for unmodelled accesses, too: the lifter records it (`frontend/sass/clobber.py`); no later stage
     parses an opcode.
     """
@@ -217,7 +217,7 @@ RENDER = [str(path.relative_to(PACKAGE)) for path in sorted((PACKAGE / "ui/rende
 
 
 @pytest.mark.parametrize("module", [*BEHIND, *RENDER])
-def test_how_an_opcode_is_spelled_decides_nothing_behind(module):
+def test_later_stages_do_not_parse_opcodes(module):
     """The site (`ir/nodes.py`) or its access holds what the spelling would tell."""
     nodes = nodes_of(PACKAGE / module)
     calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
@@ -242,7 +242,7 @@ OF_BOTH = {
 }
 
 
-def test_no_stage_behind_asks_which_instruction_set_a_function_is_of():
+def test_later_stages_do_not_read_the_isa_of_a_function():
     """They use what the lifters state about the function: whether it runs as it stands, and how it is located."""
     found = set()
     for module in BEHIND:
@@ -259,7 +259,7 @@ def test_no_stage_behind_asks_which_instruction_set_a_function_is_of():
 
 
 @pytest.mark.parametrize("module", [name for name in BEHIND if name.startswith(("report/", "review/"))])
-def test_opcodes_are_classified_where_they_are_lifted(module):
+def test_opcodes_are_classified_only_in_the_lifters(module):
     """`hardware` classifies opcodes and knows how accesses are spelled; `mix` asks it for the class of each opcode
     that a report counts.
     """

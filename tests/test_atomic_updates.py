@@ -190,7 +190,7 @@ OPEN = {
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_what_commutes_is_exact(name):
+def test_commutative_updates_are_exact(name):
     for turn in TURNS:
         verdict, last = told(KNOWN[name], turn)
         assert not verdict.wrong, verdict.wrong
@@ -198,7 +198,7 @@ def test_what_commutes_is_exact(name):
 
 
 @pytest.mark.parametrize("name", OPEN)
-def test_what_does_not_stays_open_with_the_reason(name):
+def test_noncommutative_updates_are_data_dependent(name):
     body, reason = OPEN[name]
     for turn in TURNS:
         verdict, last = told(body, turn)
@@ -207,7 +207,7 @@ def test_what_does_not_stays_open_with_the_reason(name):
         assert not verdict.wrong
 
 
-def test_it_is_computed_as_each_lane_would():
+def test_update_equals_lane_by_lane_execution():
     """Of several lanes per word, in every order of three of them."""
     rng = np.random.default_rng(5)
     op = lambda kind: ir.Op("atom", (None,), (), 32, (kind,))
@@ -281,7 +281,7 @@ def test_trips_of_a_loop(name):
 
 
 @pytest.mark.parametrize("kind", ["add.u32", "max.u32", "xor.b32", "inc.u32"])
-def test_a_million_trips_that_update_a_word(kind):
+def test_million_trip_loop_that_updates_a_word(kind):
     """What a trip adds is multiplied; of other changes, the result is given up after some thousand trips."""
     other = LOOK.replace("[%r50]", "[%r5+512]")
     body = (
@@ -293,7 +293,7 @@ def test_a_million_trips_that_update_a_word(kind):
     assert (counted.status is Status.EXACT) == (kind in ("add.u32", "max.u32"))
 
 
-def test_a_long_loop_that_counts_to_an_unknown_word_is_closed():
+def test_long_loop_that_updates_an_unknown_word_is_closed():
     """The word stays unknown: a million trips cost no more than ten."""
     body = (
         "st.shared.u32 [%r5], %r7;\nbar.sync 0;\nmov.u32 %r30, 0;\nL: red.shared.add.u32 [%r5+512], %r30;\nadd.u32 %r30,"
@@ -303,7 +303,7 @@ def test_a_long_loop_that_counts_to_an_unknown_word_is_closed():
     assert [s.status for s in sites] == [Status.EXACT] * 4 and sites[1].requests == 2_000_000
 
 
-def test_a_round_that_was_only_tried_leaves_no_trace():
+def test_tentative_round_leaves_no_trace():
     """Thread 32 stores in each trip what is there, behind a barrier. Before the second time that the loop is entered,
     thread 0 stores it, unordered with the load of thread 32, which reads that number or an older one.
     """
@@ -319,7 +319,7 @@ def test_a_round_that_was_only_tried_leaves_no_trace():
 
 
 @pytest.mark.parametrize("machine", [False, True])
-def test_another_block_of_the_cluster(machine):
+def test_update_in_another_block_of_the_cluster(machine):
     """It may update this block's words at any time."""
     body = (
         f"{BEGIN}mapa.shared::cluster.u32 %r42, %r40, 1;\nred.shared.add.u32 [%r40], 1;\n"
@@ -348,7 +348,7 @@ extern "C" __global__ void k(unsigned* out, unsigned n) {
 """
 
 
-def test_machine_code():
+def test_updates_in_machine_code():
     """POPC.INC, ADD, MIN.S32, INC, OR: the indices are those of the source."""
     launch = Launch("k", grid=1, block=96, params=[None, 500])
     sites = ptxaudit.audit(assemble(ptx_of(MACHINE_CODE, "sm_90"), "sm_90").cubin, launches=[launch]).sites

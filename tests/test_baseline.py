@@ -48,13 +48,13 @@ def denied(verdict):
     return [(denial.site and denial.site.source.line, denial.what) for denial in verdict.denials]
 
 
-def test_what_is_known_is_not_denied(against):
+def test_sites_in_the_baseline_are_not_denied(against):
     for limits in ((), ("excess=1",), ("ways=2",), ("total-excess=1",), ("PA001", "PA002")):
         assert not against(OLD, OLD, *limits)[0].denials
     assert judge(OLD, [parse_limit("excess=1")]).denials
 
 
-def test_it_survives_moved_lines_a_renamed_file_and_a_renamed_kernel(against):
+def test_baseline_matches_after_moved_lines_and_renames(against):
     moved = [
         at(110, "a();", file="/other/n.cu", **BAD),
         at(111, "b();", file="/other/n.cu"),
@@ -65,7 +65,7 @@ def test_it_survives_moved_lines_a_renamed_file_and_a_renamed_kernel(against):
             assert not against(OLD, told(new), *limits)[0].denials
 
 
-def test_what_is_new_or_worse_is_denied_at_its_line(against):
+def test_new_or_worse_sites_are_denied_with_their_line(against):
     new = told(
         kernel(
             at(10, "a();", **BAD),
@@ -83,17 +83,17 @@ def test_what_is_new_or_worse_is_denied_at_its_line(against):
     assert len(against(OLD, new, "total-excess=1")[0].denials) == 1
 
 
-def test_a_new_site_without_conflict_passes(against):
+def test_new_site_without_conflict_passes(against):
     new = told(kernel(*OLD.kernels[0].sites, at(20, "fine();")))
     assert not against(OLD, new)[0].denials and not against(OLD, new, "excess=1", strict=True)[0].denials
 
 
-def test_a_new_kernel_has_to_be_clean(against):
+def test_new_kernel_with_a_conflict_is_denied(against):
     assert against(OLD, told(*OLD.kernels, kernel(at(30, "z();", **BAD), name="z")))[0].denials
     assert not against(OLD, told(*OLD.kernels, kernel(at(30, "z();"), name="z")))[0].denials
 
 
-def test_what_cannot_be_compared_warns_and_is_denied_with_strict(against):
+def test_incomparable_sites_warn_and_are_denied_with_strict(against):
     unknown = structs.replace(open_site(Status.UNKNOWN, reason="tex.2d"), source=Source("/src/k.cu", 11, 0, "b();"))
     new = told(kernel(OLD.kernels[0].sites[0], unknown, OLD.kernels[0].sites[2]))
     verdict, _ = against(OLD, new)
@@ -101,7 +101,7 @@ def test_what_cannot_be_compared_warns_and_is_denied_with_strict(against):
     assert len(against(OLD, new, strict=True)[0].denials) == 1
 
 
-def test_findings_of_a_kernel_are_known_by_their_rule(against):
+def test_kernel_findings_match_by_rule(against):
     local = Local("ld.local.f32", "", "lane", None, 5, Source("/src/k.cu", 5))
     base = kernel(at(10, "a();"))
     with_local = told(structs.replace(base, local=(local,)))
@@ -109,7 +109,7 @@ def test_findings_of_a_kernel_are_known_by_their_rule(against):
     assert not against(with_local, with_local, "PA008")[0].denials
 
 
-def test_stale_entries_are_those_with_less_excess_now(against):
+def test_stale_entries_have_less_excess_now(against):
     new = told(kernel(at(10, "a();"), at(11, "b();")))
     _, ratchet = against(OLD, new)
     assert [(one.site.source.line, one.what) for one in ratchet.stale()] == [
@@ -119,7 +119,7 @@ def test_stale_entries_are_those_with_less_excess_now(against):
     assert not against(OLD, OLD)[1].stale()
 
 
-def test_copies_are_told_once_and_a_total_beside_what_it_was(against):
+def test_copies_are_reported_once_with_the_previous_total(against):
     from ptxaudit.ui.render.checked import Checked
     from ptxaudit.ui.render.problems import denial_lines, stale_text
 
@@ -136,7 +136,7 @@ def test_copies_are_told_once_and_a_total_beside_what_it_was(against):
     ]
 
 
-def test_kernels_of_files_that_were_not_audited_are_not_stale(against):
+def test_kernels_of_unaudited_files_are_not_stale(against):
     other = structs.replace(
         report(kernel(at(1, "o();"), name="o", input="o.cu")), inputs=(Input("o.cu", "0" * 64, "cuda"),)
     )
@@ -149,7 +149,7 @@ def test_kernels_of_files_that_were_not_audited_are_not_stale(against):
     assert not against(both, OLD)[1].stale()  # audited with --isa ptx
 
 
-def test_files_of_one_name_in_two_folders_are_two_files(against):
+def test_files_of_one_name_in_two_folders_are_distinct(against):
     def of(*folders):
         kernels = [
             kernel(at(10, "a();", file=f"{folder}/k.cu", wavefronts=64 if folder == "a" else 8), input=f"{folder}/k.cu")
@@ -171,12 +171,12 @@ def test_files_of_one_name_in_two_folders_are_two_files(against):
     assert len(against(of("a"), elsewhere)[1].stale()) == 1
 
 
-def test_a_baseline_of_the_other_instruction_set_is_no_baseline(against):
+def test_baseline_of_the_other_instruction_set_is_an_error(against):
     with pytest.raises(InputError, match="the baseline is for PTX, this audit for machine code"):
         against(OLD, told(*(structs.replace(one, isa="sass") for one in OLD.kernels)))
 
 
-def test_ranges_come_through_the_file(tmp_path):
+def test_ranges_are_written_and_read_back(tmp_path):
     bounded = structs.replace(
         open_site(
             Status.BOUNDED,
@@ -194,7 +194,7 @@ def test_ranges_come_through_the_file(tmp_path):
     assert read.sites[0].source.file == "k.cu" and "/src" not in file.read_text()
 
 
-def test_figures_of_tried_block_shapes_prove_nothing_in_the_file_either(against, tmp_path):
+def test_tried_block_shapes_in_a_baseline_prove_nothing(against, tmp_path):
     """Unchanged code is not denied: neither the report nor the baseline can judge it."""
     span = {"per_request": Span(1, 32), "ideal_per_request": Span(1, 1), "excess_per_request": Span(0, 31)}
     tried = open_site(Status.CONDITIONAL, why=Why("several", False, parts=(Why("by-shape", False),)), **span)
@@ -207,7 +207,7 @@ def test_figures_of_tried_block_shapes_prove_nothing_in_the_file_either(against,
     assert above_ideal(read.sites[0]) == above_ideal(tried) == (0, None)
 
 
-def test_the_file_has_a_line_a_site_and_no_offsets():
+def test_file_has_one_line_per_site_and_no_offsets():
     text = baseline_json(OLD)
     assert sum('"access"' in line for line in text.splitlines()) == 3
     assert "offset" not in text and json.loads(text)["schema"] == "ptxaudit/baseline/1"
@@ -235,7 +235,7 @@ def test_the_file_has_a_line_a_site_and_no_offsets():
         ),
     ],
 )
-def test_what_is_no_baseline(tmp_path, text, what):
+def test_malformed_baseline_is_an_error(tmp_path, text, what):
     file = tmp_path / "b.json"
     file.write_text(text)
     with pytest.raises(InputError) as caught:
@@ -282,21 +282,21 @@ def test_update_then_gate_then_worse_then_stale(tmp_path, monkeypatch):
     assert "stale" not in run("audit", "k.cu", *LAUNCH, "--baseline", "b.json").stderr
 
 
-def test_nothing_is_written_when_something_cannot_be_checked(tmp_path, monkeypatch):
+def test_baseline_is_not_updated_if_an_input_fails(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "k.cu").write_text(KERNEL + "oops")
     assert "b.json was not changed" in run("baseline", "update", "b.json", "k.cu", status=2).stderr
     assert not (tmp_path / "b.json").exists()
 
 
-def test_a_baseline_that_is_not_there(tmp_path, monkeypatch):
+def test_missing_baseline_is_an_error(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "k.cu").write_text(KERNEL)
     assert "cannot read the baseline: No such file" in run("audit", "k.cu", "--baseline", "none.json", status=2).stderr
 
 
 @pytest.mark.parametrize("rule", rules.RULES.values(), ids=lambda rule: rule.id)
-def test_what_any_rule_found_is_known(rule, tmp_path):
+def test_findings_of_every_rule_are_kept_in_the_baseline(rule, tmp_path):
     """Each rule's own example is denied by that rule, but not against a baseline made from it."""
     launches = [ptxaudit.Launch(**one) for one in rule.example.options.get("launches", ())]
     found = ptxaudit.audit(rule.example.triggers, **(rule.example.options | {"launches": launches}))
@@ -329,7 +329,7 @@ ret;
 @pytest.mark.parametrize(
     "stride, more, excess, denied", [(32, "", 28, 0), (16, "", 12, 0), (32, "ld.global.f32 %v, [%b+512];", 28, 1)]
 )
-def test_what_is_wasted_of_global_memory_is_known_and_no_more(stride, more, excess, denied, tmp_path):
+def test_global_memory_excess_beyond_the_baseline_is_denied(stride, more, excess, denied, tmp_path):
     """A load of 32 lanes takes 32 sectors where 4 would do if they are 32 bytes apart, and 16 if 16 bytes. With two
     loads one is new.
     """

@@ -65,7 +65,7 @@ def holds_for_every_number(name, lanes, factors, out):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("name", SHAPES)
-def test_bits_beside_unknowns_are_those_of_every_number(name, seed):
+def test_known_bits_of_sums_with_unknowns_hold_for_every_value(name, seed):
     rng = random.Random(f"{name} {seed}")
     width, widths, constants, attributes = SHAPES[name]
     lanes = [[some(rng, w, k in constants) for k, w in enumerate(widths)] for _ in range(2)]
@@ -90,7 +90,7 @@ def low_bits_of(parts, width, factor):
 
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "mad", "shl"])
-def test_low_bits_beside_lanes_that_are_not_known(name, seed):
+def test_known_low_bits_of_a_sum_with_unknown_lanes(name, seed):
     """If one source is known only in its low bits, and another only in some lanes, a result claims no other bits."""
     rng = random.Random(f"{name} {seed}")
     width, widths, constants, attributes = SHAPES[name]
@@ -110,7 +110,7 @@ def test_low_bits_beside_lanes_that_are_not_known(name, seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_lanes_beside_each_other_keep_the_bits_beside_their_unknowns(seed):
+def test_blend_keeps_the_known_bits_of_each_lane(seed):
     rng = random.Random(seed)
     old, new = ([some(rng, 32) for _ in range(2)] for _ in range(2))
     factors = rng.choice((0, 1, 4)), rng.choice((0, 1, 4))
@@ -147,7 +147,7 @@ RANKED = """.visible .entry k(.param .u64 p, .param .u32 n)
         ("popc.b32 %c, %v;", 4, (1, 4)),
     ],
 )
-def test_lanes_at_their_ranks_lie_in_as_many_words(source, stride, each):
+def test_requests_at_lane_ranks_have_a_proved_cost(source, stride, each):
     text = PROLOGUE.format(arch="sm_90") + RANKED.format(source=source, stride=stride)
     launches = [ptxaudit.Launch("k", grid=(2,), block=(64,))]
     (site,) = ptxaudit.audit(text, isa="ptx", arch="sm_90", launches=launches).sites

@@ -99,7 +99,7 @@ def only(kernel: Kernel) -> Site:
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("body", BODIES)
-def test_the_range_of_a_request_holds_for_every_block(body: str, isa: str) -> None:
+def test_request_range_holds_for_every_block_shape(body: str, isa: str) -> None:
     (untold,) = kernels(body, isa, [])
     said, told = only(untold), kernels(body, isa, SHAPES)
     seen = set()
@@ -130,7 +130,7 @@ def test_the_range_of_a_request_holds_for_every_block(body: str, isa: str) -> No
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_what_no_block_changes_is_not_widened(isa: str) -> None:
+def test_requests_independent_of_the_block_keep_their_range(isa: str) -> None:
     assert (only(kernels("one word", isa, [])[0]).status, only(kernels("one word", isa, [])[0]).per_request.high) == (
         "invariant",
         1,
@@ -143,7 +143,7 @@ def test_what_no_block_changes_is_not_widened(isa: str) -> None:
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize(("apart", "steps"), [(0, (1, 4)), (512, (8, 32))])
-def test_a_narrow_block_takes_fewer_steps_for_a_copy(isa: str, apart: int, steps: tuple[int, int]) -> None:
+def test_copy_in_a_narrow_block_takes_fewer_steps(isa: str, apart: int, steps: tuple[int, int]) -> None:
     """cp.async.cg: k, with 8 lanes and with 32."""
     (said,) = map(only, kernels(f"copies {apart} bytes apart", isa, []))
     told = [only(kernel).line_class_max for kernel in kernels(f"copies {apart} bytes apart", isa, [(8,), (32,)])]
@@ -152,7 +152,7 @@ def test_a_narrow_block_takes_fewer_steps_for_a_copy(isa: str, apart: int, steps
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_a_block_that_the_code_requires_is_used(isa: str) -> None:
+def test_reqntid_determines_the_block(isa: str) -> None:
     bounds = ".reqntid 64, 1, 1"
     for body, cost in (("quads by thread", 4), ("quads by lane", 4), ("pairs by thread", 2), ("words by x", 1)):
         site = only(kernels(body, isa, [], bounds)[0])

@@ -41,7 +41,7 @@ def observed(offset: int, lanes: np.ndarray = ALL, exact: bool = False, base: Va
     return Observation(base or Value(4 * LANE, ()), offset, lanes, exact, (), "shared")
 
 
-def test_a_routine_that_yields(tmp_path):
+def test_requests_in_a_yielding_routine_match_the_counters(tmp_path):
     """For this code (b = 15 and 0) an H100 counted 30 wavefronts for 25 requests."""
     source = tmp_path / "calls.cu"
     source.write_text(SOURCE)
@@ -56,23 +56,23 @@ def test_a_routine_that_yields(tmp_path):
 
 
 @pytest.mark.parametrize("offsets, most", [((0, 0), 1), ((0, 1920), 2), ((0, 128, 128, 1920), 3)])
-def test_distinct_places_are_counted(offsets, most):
+def test_distinct_call_sites_bound_concurrent_requests(offsets, most):
     assert most_together([[observed(offset)] for offset in offsets]) == most
 
 
-def test_lanes_that_are_all_together():
+def test_exactly_known_lanes_of_one_request():
     half = ALL & (LANE < 16)
     assert most_together([[observed(0, exact=True)], [observed(1920, exact=True)]]) == 1
     assert most_together([[observed(0, half, exact=True)], [observed(1920, ~half, exact=True)]]) == 2
 
 
-def test_a_number_that_changes_between():
+def test_trip_dependent_address_allows_one_request_per_lane():
     trip = unknown(Uniform("trip", 32, 2, 0, None, "loop", ("trip", 0, 0)))
     assert most_together([[observed(0, base=trip)], [observed(0, base=trip)]]) == 32
     assert most_together([[observed(0, base=constant(0, 32))]] * 2) == 1
 
 
-def test_answers_are_widened():
+def test_result_of_several_concurrent_requests_is_widened():
     case = Case("fewer lanes do", 1, 4)
     one = SiteResult(0, Status.INVARIANT, ways=1, per_request=(1, 1), ideal_per_request=(1, 1))
     assert of_several(one, 1, 32) == one

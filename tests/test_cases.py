@@ -210,7 +210,7 @@ extern "C" __global__ void filled(float *g, int n) {
 """
 
 
-def test_copies_that_fill_up_with_zeros_keep_the_number_of_zeros_in_the_low_bits_of_their_address(tmp_path) -> None:
+def test_zero_filling_copies_keep_the_zero_count_of_their_address_bits(tmp_path) -> None:
     """Machine code reads [address & ~15]; moved to a multiple of 16 by its lowest lane, other lanes would read elsewhere."""
     path = tmp_path / "zeros.cu"
     path.write_text(ZEROS)

@@ -59,7 +59,7 @@ FALLING = "mul.lo.s32 %y, {u}, -2097152; add.s32 %y, %y, 2147483647;"  # 2**31 -
 RISING = "sub.s32 %z, {u}, 1; mul.lo.s32 %z, %z, 1048576;"  # 2**20·(u - 1)
 
 
-def test_a_difference_whose_form_is_off_by_a_whole_turn():
+def test_comparison_of_linear_forms_that_differ_by_2_to_the_32():
     """Both sums fit, and so does their difference, except at u = 0, which u never is."""
     compared = FALLING.format(u="%r0") + RISING.format(u="%r0") + f"setp.ge.s32 %p, %y, %z; {ACCESS}"
     site = site_of("ld.param.u32 %r1, [n]; and.b32 %r1, %r1, 511; mov.u32 %r0, %nctaid.x; " + compared, grid=(7,))
@@ -68,7 +68,7 @@ def test_a_difference_whose_form_is_off_by_a_whole_turn():
     assert may_take(site, 32)
 
 
-def test_the_same_of_a_block_index_that_is_not_0():
+def test_comparison_of_linear_forms_of_a_nonzero_block_index():
     body = "mov.u32 %r0, %ctaid.x; setp.eq.u32 %q, %r0, 0; @%q bra END; "
     body += FALLING.format(u="%r0") + RISING.format(u="%r0") + f"setp.ge.s32 %p, %y, %z; {ACCESS} END:"
     site = site_of(body, grid=(1000,), params=[None])
@@ -77,13 +77,13 @@ def test_the_same_of_a_block_index_that_is_not_0():
 
 
 @pytest.mark.parametrize(("relation", "true"), [("gt.s64", (1, 2, 3)), ("ne.s64", (1, 2, 3, 4, 5, 6, 7))])
-def test_block_indices_times_what_64_bits_do_not_hold(relation, true):
+def test_block_index_shifted_beyond_64_bits_wraps(relation, true):
     body = f"mov.u32 %r0, %ctaid.x; cvt.u64.u32 %d, %r0; shl.b64 %d, %d, 61; setp.{relation} %p, %d, 0; {ACCESS}"
     site = site_of(body, grid=(9,), params=[None])
     assert (site.status, site.active_requests) == ("exact", len(true))
 
 
-def test_a_number_of_64_bits_may_be_negative():
+def test_untyped_64_bit_parameter_may_be_negative():
     """Nothing states that it is a pointer."""
     body = f"ld.param.u64 %d, [n]; setp.lt.s64 %p, %d, 0; {ACCESS}"
     assert may_take(site_of(body, ".param .u64 n", grid=(1,), params=[None]), 32)
@@ -95,7 +95,7 @@ def test_a_number_of_64_bits_may_be_negative():
 
 
 @pytest.mark.parametrize(("read", "blocks"), [("ld.param.u32 %r0, [n]", None), ("mov.u32 %r0, %nctaid.x", 1 << 25)])
-def test_a_pitch_with_which_all_lanes_wrap_around_to_one_place(read, blocks):
+def test_pitch_of_2_to_the_25_wraps_all_lanes_to_one_address(read, blocks):
     """128·2**25 is 2**32. (A grid has at least one block, so its size is never 0.)"""
     body = f"{read}; mul.lo.u32 %r0, %r0, %x; shl.b32 %r0, %r0, 7; mov.u32 %a, s; add.u32 %a, %a, %r0; {LOAD}"
     site = site_of(body)
@@ -109,7 +109,7 @@ def test_a_pitch_with_which_all_lanes_wrap_around_to_one_place(read, blocks):
 
 
 @pytest.mark.parametrize("name", ("clusterid.x", "nclusterid.x"))
-def test_clusters_are_numbered_through_the_grid(name):
+def test_cluster_ids_count_clusters_of_the_grid(name):
     body = f"mov.u32 %r0, %{name}; setp.ge.u32 %p, %r0, 20; {ACCESS}"
     assert may_take(site_of(body), 32)
     alone, pairs = (site_of(body, grid=(64,), params=[None], cluster=size) for size in (None, (2,)))
@@ -117,12 +117,12 @@ def test_clusters_are_numbered_through_the_grid(name):
     assert [(s.status, s.active_requests) for s in (alone, pairs)] == [("exact", n) for n in numbers]
 
 
-def test_a_cluster_may_have_16_blocks():
+def test_cluster_rank_count_may_be_16():
     assert may_take(site_of(f"mov.u32 %r0, %cluster_nctarank; setp.gt.u32 %p, %r0, 15; {ACCESS}"), 32)
 
 
 @pytest.mark.parametrize("name", ("clock64", "globaltimer", "current_graph_exec", "gridid"))
-def test_registers_of_64_bits_have_an_upper_half(name):
+def test_special_registers_of_64_bits_have_an_unknown_upper_half(name):
     body = f"mov.u64 %d, %{name}; shr.u64 %d, %d, 32; cvt.u32.u64 %r0, %d; and.b32 %r0, %r0, 31;"
     site = site_of(
         f"{body} mul.lo.u32 %r0, %r0, %x; shl.b32 %r0, %r0, 2; mov.u32 %a, s; add.u32 %a, %a, %r0; "
@@ -134,11 +134,11 @@ def test_registers_of_64_bits_have_an_upper_half(name):
 
 
 @pytest.mark.parametrize("name", ("pm0", "envreg3"))
-def test_registers_that_may_hold_any_number(name):
+def test_special_registers_of_any_value_may_be_negative(name):
     assert may_take(site_of(f"mov.u32 %r0, %{name}; setp.lt.s32 %p, %r0, 0; {ACCESS}"), 32)
 
 
-def test_the_lower_word_of_a_window_may_have_its_highest_bit():
+def test_lower_word_of_a_window_spans_all_of_32_bits():
     function, _ = compare.lifted(PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=".param .u32 n", body=""))
     exists, warp = np.ones((1, LANES), bool), np.zeros((1, 1), np.uint32)
     env = Environment(function, exists, (warp, warp, warp), warp)
@@ -169,7 +169,7 @@ CHOSEN = {
 @pytest.mark.parametrize("less", ("%y", "%z"))
 @pytest.mark.parametrize("choice", CHOSEN)
 @pytest.mark.parametrize("told", (False, True))
-def test_one_of_two_sums_is_not_known_to_be_the_other(choice, less, told):
+def test_choice_between_sums_of_many_unknowns_is_neither_of_them(choice, less, told):
     names = [f"p{k}" for k in range(2 * MANY)]
     body = f"{_sums()} ld.param.u32 %r0, [n]; setp.lt.u32 %q, %r0, 100; {CHOSEN[choice]} sub.u32 %r2, %r2, {less};"
     body += "and.b32 %r2, %r2, 0x7f80; mov.u32 %a, s; add.u32 %a, %a, %r2; ld.shared.u32 %r3, [%a];"
@@ -178,7 +178,7 @@ def test_one_of_two_sums_is_not_known_to_be_the_other(choice, less, told):
     assert may_take(site, 32)
 
 
-def test_lanes_that_hold_one_of_two_such_sums():
+def test_lanes_holding_either_of_two_sums_of_many_unknowns():
     lane = np.arange(LANES, dtype=np.uint32)[None, :]
     numbers = [Uniform(f"n{k}", 32, kind="parameter", key=("param", k, 32)) for k in range(2 * MANY)]
     a, b = (
@@ -198,7 +198,7 @@ STORED = {
 
 
 @pytest.mark.parametrize("how", STORED)
-def test_what_is_kept_in_local_memory_is_made_of_the_shape_too(how):
+def test_local_memory_contents_depend_on_the_block_shape(how):
     """In a block with one thread per row, all lanes have the same x."""
     access = "mov.u32 %a, s; mad.lo.u32 %a, %r1, 128, %a; ld.shared.u32 %z, [%a];"
     body = f".local .align 4 .b8 l[4]; {STORED[how]} {access}"
@@ -213,7 +213,7 @@ OF_ONE_LANE_IN_FOUR = """mov.u32 %r3, %laneid; and.b32 %r4, %x, 3; setp.ne.u32 %
  mov.u32 %a, s; add.u32 %a, %a, %r5; mov.u32 %y, t; selp.b32 %a, %a, %y, %p; ld.shared.u32 %z, [%a]; END:"""
 
 
-def test_lanes_that_take_part_in_other_shapes_have_addresses_of_their_own():
+def test_lanes_inactive_in_the_tried_block_shape_have_other_addresses():
     """The lanes active in a block of one row have equal addresses; in a block of 7 by 9 threads others are active."""
     content = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=".param .u32 n", body=OF_ONE_LANE_IN_FOUR)
     content = content.replace(".reqntid 32, 1, 1", "")
@@ -240,7 +240,7 @@ OF_A_PART = """.visible .entry k(.param .u64 p, .param .u32 n) .reqntid 32, 1, 1
 
 
 @pytest.mark.parametrize("made", MATRICES)
-def test_each_lane_has_a_part_of_a_matrix(made):
+def test_matrix_fragments_differ_between_lanes(made):
     """The value read for it is uniform; a branch on the lane's own part still diverges."""
     sites = ptxaudit.audit(from_ptx(OF_A_PART.format(made=MATRICES[made]))).sites
     stores = [site for site in sites if site.access == "store"]
@@ -264,7 +264,7 @@ MADE_OF_N = {
 
 
 @pytest.mark.parametrize("made", MADE_OF_N)
-def test_warps_that_have_the_numbers_of_others(made):
+def test_swapping_warps_values_does_not_merge_their_unknowns(made):
     """Warps 1 and 2 hold 5 and 7, then warps 0 and 1: the number that warp 1 computes from n differs."""
     body = OF_SOME_WARPS.format(first=MADE_OF_N[made].format(to="%r4"), second=MADE_OF_N[made].format(to="%r5"))
     content = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=".param .u32 n", body=body)
@@ -281,7 +281,7 @@ def test_warps_that_have_the_numbers_of_others(made):
 # --- rules of individual operations ---
 
 
-def test_a_quotient_whose_base_is_the_last_number():
+def test_shift_right_of_a_difference_does_not_wrap_its_base():
     u = Uniform("u", 32, 0, 0, 255, key="u")
     value = apply(Op("sub", (), (), 32), (constant(0x7FFFFFFE, 32), unknown(u)))
     out = apply(Op("shr.u", (), (), 32), (value, constant(2, 32)))
@@ -289,14 +289,14 @@ def test_a_quotient_whose_base_is_the_last_number():
     assert int(out.base.flat[0]) + sum(int(c.flat[0]) for _, c in out.terms if c.flat[0] > 1 << 31) < 1 << 31
 
 
-def test_each_warp_has_a_mask_of_its_own():
+def test_and_with_masks_that_differ_between_warps_keeps_all_bits():
     masks = Value(np.array([[4], [128]], np.uint32))
     out = apply(Op("and", (), (), 32), (unknown(Uniform("n", 32, key="n")), masks))
     ((u, _),) = out.terms
     assert u.zeros <= 2 and u.high >= 128
 
 
-def test_a_predicate_of_two_outcomes_is_not_its_opposite():
+def test_predicate_with_alternatives_is_not_equal_to_its_negation():
     axis = Axis(2, True)
 
     def predicate(*outcomes):
@@ -307,7 +307,7 @@ def test_a_predicate_of_two_outcomes_is_not_its_opposite():
     assert p.terms[0][0] != q.terms[0][0] and p.terms[0][0] == again.terms[0][0]
 
 
-def test_the_carry_of_three_numbers_may_be_2():
+def test_carry_of_three_addends_may_be_2():
     op = Op("add3.carry", (), (), 32, (KEEP,))
     numbers = [unknown(Uniform(name, 32, key=name)) for name in "abc"]
     no = constant(0, 1)
@@ -317,7 +317,7 @@ def test_the_carry_of_three_numbers_may_be_2():
     assert not isinstance(apply(op, (*numbers[:2], constant(0, 32), yes, yes))[1], Carry)
 
 
-def test_a_parameter_and_its_lower_half_are_counted_together():
+def test_rejoined_halves_add_coefficients_of_parameter_and_its_lower_half():
     whole = Uniform("p", 64, 0, None, None, "pointer", ("param", 0, 64), address=True)
     half = Uniform("p[0:4]", 32, 0, 0, 100, "parameter", ("param", 0, 32))
     one, three = np.ones((1, 1), np.uint64), np.full((1, 1), 3, np.uint64)
@@ -326,7 +326,7 @@ def test_a_parameter_and_its_lower_half_are_counted_together():
     assert rejoined(low(3), high) is None and rejoined(low(4), high) is not None
 
 
-def test_a_predicate_with_its_sign():
+def test_sign_extension_of_a_predicate_is_0_or_minus_1():
     q = Uniform("q", 1, 0, 0, 1, "choice", key="q")
     out = apply(Op("sext", (), (), 32), (unknown(q),))
     ((u, factor),) = out.terms
@@ -339,7 +339,7 @@ def test_a_predicate_with_its_sign():
 
 
 @pytest.mark.parametrize(("lane", "known"), [(15, True), (16, False)])
-def test_a_shuffle_that_all_lanes_read_from_a_lane_that_does_not_exist(lane, known):
+def test_shuffle_from_a_lane_that_does_not_exist_is_not_uniform(lane, known):
     """Its result is undefined in every lane, which does not make it the same in all of them."""
     body = f"ld.param.u64 %d, [g]; ld.global.u32 %r0, [%d]; shfl.sync.idx.b32 %r1, %r0, {lane}, 31, -1; {AT_A_ROW}"
     (site,) = audited(body, ".param .u64 g", (48,), [None])
@@ -347,7 +347,7 @@ def test_a_shuffle_that_all_lanes_read_from_a_lane_that_does_not_exist(lane, kno
 
 
 @pytest.mark.parametrize("behind", ("bar.sync 0", "bar.warp.sync -1"))
-def test_lanes_that_leave_a_loop_in_which_others_wait_for_them(behind):
+def test_requests_after_a_loop_with_a_warp_barrier_are_unknown_in_ptx(behind):
     """Whether they wait for others behind the loop is up to ptxas, and so is which of them are together after a barrier:
     at -O0, the second load is one request.
     """

@@ -66,7 +66,7 @@ def computed(variant: str, name: str, arch: str = "sm_90") -> tuple[np.ndarray, 
 
 
 @pytest.mark.parametrize("variant", indices.VARIANTS)
-def test_indices_are_those_of_the_gpu(variant):
+def test_computed_indices_match_the_gpu(variant):
     whole = 0
     for name in NAMES if SAME else EXACT:
         numbers, known = computed(variant, name)
@@ -80,7 +80,7 @@ def test_indices_are_those_of_the_gpu(variant):
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_100", "sm_120"])
-def test_divisions_on_generations_that_were_not_measured(arch):
+def test_divisions_are_known_on_unmeasured_generations(arch):
     """Division and rounded roots do not depend on the unit's last place; results that do are unknown."""
     for name in EXACT:
         numbers, known = computed("O3", name, arch)
@@ -109,7 +109,7 @@ LOOKALIKES = (
 
 @pytest.mark.skipif(not SAME, reason="the GPU ran what another release of ptxas made")
 @pytest.mark.parametrize("variant, name", LOOKALIKES)
-def test_what_looks_like_a_division_is_computed(variant, name):
+def test_sites_with_divided_indices_match_the_gpu(variant, name):
     launch = Launch(f"i_{name}", grid=1, block=data.X, params=[None, indices.A, 1], dynamic_shared=200 << 10)
     sites = {
         arch: [s for s in ptxaudit.audit(cubin(variant, arch, (name,)), launches=[launch]).sites if s.access == "store"]

@@ -27,7 +27,7 @@ SHARE = {"reused": 0.15, "yielding": 0.5, "careless": 0.6, "halfway": 0.7}
 
 
 @pytest.mark.parametrize("manner", MANNERS)
-def test_what_is_counted_is_what_was_measured(manner):
+def test_requests_match_counts_of_random_barrier_programs(manner):
     counted = every = 0
     for name, counts in MEASURED["counts"].items():
         if name.split("/")[0] != manner:
@@ -50,24 +50,24 @@ def requests(*steps: Step, lanes=None) -> dict:
     return {number: site.requests if site.status in COUNTED else None for number, site in found.items()}
 
 
-def test_lanes_wait_for_each_other_at_a_barrier_and_nowhere_else():
+def test_lanes_reconverge_only_at_convergence_barriers():
     inside = (Step("open", 0, 4), Step("decide"), Step("branch", 0, 4, True), Step("record", 1))
     assert requests(*inside, Step("sync", 0), Step("record", 2)) == {1: 1, 2: 1}
     assert requests(Step("decide"), Step("branch", 0, 3, True), Step("record", 1), Step("record", 2)) == {1: 1, 2: 2}
 
 
-def test_a_branch_that_decides_nothing_else_parts_lanes_too():
+def test_branch_around_a_nop_diverges_lanes():
     assert requests(Step("decide"), Step("branch", 0, 3, True), Step("nop"), Step("record", 1)) == {1: 2}
 
 
-def test_lanes_that_gave_way_are_together_again_where_all_of_them_name_all():
+def test_lanes_reconverge_after_yield_at_a_full_mask_warpsync():
     spin = (Step("decide"), Step("branch", 0, 3, True), Step("yield"), Step("nop"))
     assert requests(*spin, Step("record", 1)) == {1: None}
     assert requests(*spin, Step("warpsync_all"), Step("record", 1)) == {1: 1}
     assert requests(*spin, Step("warpsync", 0xFFFFFFFF), Step("record", 1)) == {1: 1}
 
 
-def test_lanes_that_name_none_but_themselves_do_not_wait():
+def test_warpsync_masks_of_own_group_do_not_wait_for_others():
     """Lanes that wait for all at another WARPSYNC keep waiting for them (a kernel whose halves each synchronise)."""
     lanes = [(int(lane % 4 == 0), 9) for lane in range(LANES)]
     rest = sum(1 << lane for lane in range(LANES) if lane % 4)
@@ -86,7 +86,7 @@ UNEXPLAINED = {"yielding": 7, "reused": 2, "careless": 1}
 
 
 @pytest.mark.parametrize("manner", MANNERS)
-def test_the_plain_machine_does_what_was_measured(manner):
+def test_reference_model_matches_counts(manner):
     other = 0
     for name, counts in MEASURED["counts"].items():
         if name.split("/")[0] == manner:
@@ -96,7 +96,7 @@ def test_the_plain_machine_does_what_was_measured(manner):
     assert other <= UNEXPLAINED.get(manner, 0)
 
 
-def test_the_plain_machine_lets_lanes_pass_a_warpsync_that_miss_nobody():
+def test_reference_model_passes_warpsync_when_no_named_lane_is_missing():
     """The 24 lanes whose mask names only themselves continue; the 8 that wait for all at the other WARPSYNC stay until
     they come.
     """
@@ -112,7 +112,7 @@ def test_the_plain_machine_lets_lanes_pass_a_warpsync_that_miss_nobody():
     assert model.run(program, lanes) == [(1, (1 << LANES) - 1)]
 
 
-def test_lanes_that_wait_go_on_when_the_others_run_off_the_end_of_the_code():
+def test_waiting_lanes_resume_when_others_run_past_the_end_of_the_code():
     low, address, barrier = ir.Reg("P0", 1), ir.Reg("R4", 32), ir.Reg("B0", 32)
     tid = ir.Special("tid.x")
     parts: list[dict] = [

@@ -105,7 +105,7 @@ def test_changes_of_all_kernels_are_summed_and_limited():
     assert [(one.threshold.name, one.old, one.new) for one in found] == [("excess", 0, 248), ("wavefronts", 8, 256)]
 
 
-def test_a_kernel_whose_machine_code_one_side_does_not_have_is_compared_in_ptx():
+def test_kernel_with_machine_code_on_one_side_is_compared_in_ptx():
     diff = diff_reports(report(ptx("f", 8), sass("f", 8)), report(ptx("f", 16)))
     assert diff.totals == {"excess": (0, 8), "wavefronts": (8, 16)}
 

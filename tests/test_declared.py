@@ -98,17 +98,17 @@ WITH_MEANING = [
 ]
 
 
-def test_most_of_what_was_seen_is_understood() -> None:
+def test_observed_sass_forms_are_mostly_supported() -> None:
     assert sum(not lowered(*line).refused for line in LINES) >= UNDERSTOOD
 
 
-def test_every_opcode_that_was_seen_is_in_a_table() -> None:
+def test_every_observed_opcode_has_a_row() -> None:
     assert {opcode.partition(".")[0] for opcode, _ in LINES} - ROWS.keys() - {
         root for root in {o.partition(".")[0] for o, _ in LINES} if is_listed(root)
     } == set()
 
 
-def test_an_unknown_mark_is_nowhere_looked_over() -> None:
+def test_unknown_modifier_of_an_opcode_is_refused() -> None:
     for opcode, operands in WITH_MEANING:
         parts = opcode.split(".")
         for at in range(1, len(parts) + 1):
@@ -117,7 +117,7 @@ def test_an_unknown_mark_is_nowhere_looked_over() -> None:
             _nothing_is_kept(strange, lowered(opcode, operands))
 
 
-def test_an_unknown_modifier_of_an_operand_is_not_looked_over() -> None:
+def test_unknown_modifier_of_an_operand_is_refused() -> None:
     for opcode, operands in WITH_MEANING:
         parts = operands.split(", ")
         for at, operand in enumerate(parts):
@@ -138,7 +138,7 @@ def _nothing_is_kept(strange: Builder, plain: Builder) -> None:
     assert strange.site is None or strange.site.unscored or isinstance(strange.site.address, Unknown)
 
 
-def test_every_mark_that_is_understood_says_something() -> None:
+def test_every_declared_modifier_changes_the_operations() -> None:
     """Removing it changes the operations, unless it is in the table above."""
     silent = set()
     for opcode, operands in WITH_MEANING:
@@ -156,7 +156,7 @@ def test_every_mark_that_is_understood_says_something() -> None:
 @pytest.mark.parametrize(
     "opcode", ("VIADD", "VIADD.16x2", "VIMNMX.S16x2", "IADD3.X", "LOP3.LUT", "STRANGE", "BRA.STRANGE")
 )
-def test_what_is_not_understood_leaves_nothing(opcode: str) -> None:
+def test_unsupported_instruction_invalidates_what_it_may_write(opcode: str) -> None:
     """An opcode in no table may write every register; an unsupported branch may lead anywhere."""
     b = lowered(f"{opcode}.NEW", "R4, R8, R12")
     names = {d.name for op in b.ops for d in op.dst if d is not None}
@@ -165,7 +165,7 @@ def test_what_is_not_understood_leaves_nothing(opcode: str) -> None:
     assert (b.control is not None and b.control.targets == ()) == (opcode == "BRA.STRANGE")
 
 
-def test_of_ptx() -> None:
+def test_observed_ptx_opcodes_are_mostly_supported() -> None:
     known = [opcode for opcode in OPCODES if opcode.partition(".")[0] in PTX_ROWS and meaning(opcode) is not None]
     assert len(known) >= UNDERSTOOD_PTX
     whole = {
@@ -181,7 +181,7 @@ def test_of_ptx() -> None:
             assert meaning(strange) is None and refusal(strange).startswith(".strange is not"), strange
 
 
-def test_every_modifier_of_ptx_that_is_declared_was_written_for_it() -> None:
+def test_ptx_opcodes_of_different_types_differ_in_meaning() -> None:
     """Among single operations on plain operands, no two opcodes with different types or roundings have the same
     meaning.
     """

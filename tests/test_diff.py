@@ -166,7 +166,7 @@ def test_the_lines_of_one_statement_are_near():
         assert matched(old, new) == [(40, 40), (41, 40), (41, 40)]
 
 
-def test_a_site_that_a_compiler_attributes_to_another_line_is_moved_where_the_source_is_the_same():
+def test_site_attributed_to_another_line_of_equal_source_is_moved():
     old = [at(5, text="a"), at(320, text="operator=", file="/inc/fp16.h", wavefronts=32)]
     new = [at(5, text="a"), at(12, text="struct", wavefronts=32)]
     assert matched(old, new) == [(5, 5), (320, 12)]
@@ -396,7 +396,7 @@ def test_a_line_unrolled_further_is_the_same_work():
     ]
 
 
-def test_a_line_unrolled_otherwise_is_the_same_line_though_lanes_part_elsewhere():
+def test_line_unrolled_differently_is_the_same_line():
     """Lanes that leave a loop early make separate requests, whose number depends on how it is unrolled."""
 
     def copies(*told):
@@ -427,7 +427,7 @@ def test_a_line_unrolled_otherwise_is_the_same_line_though_lanes_part_elsewhere(
     )  # it runs more often
 
 
-def test_copies_of_an_unchanged_line_are_no_new_sites_where_no_launch_says_how_often_they_run():
+def test_copies_of_an_unchanged_line_without_a_launch_are_not_new():
     def copies(count, text="a += s[i];", **told):
         return [
             structs.replace(invariant(4), **({"source": Source("/src/k.cu", 10, 0, text)} | told)) for _ in range(count)

@@ -52,7 +52,7 @@ def sites(inside: str, isa: str, lanes: int):
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("lanes", [1, 40, 1000])
-def test_a_loop_that_no_lane_leaves(isa, lanes):
+def test_loop_without_exit_leaves_later_sites_unreached(isa, lanes):
     before, *others = sites(FOR_EVER, isa, lanes)
     assert (str(before.status), before.requests, before.wavefronts) == ("exact", 4, 8)
     for site in others:
@@ -65,7 +65,7 @@ def test_a_loop_that_no_lane_leaves(isa, lanes):
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("inside", [TWENTY, STAYS_FOR_TWENTY])
 @pytest.mark.parametrize("lanes, warps", [(0, 0), (1, 1), (40, 2), (1000, 2)])
-def test_one_that_they_leave(isa, inside, lanes, warps):
+def test_loop_with_exit_is_counted(isa, inside, lanes, warps):
     found = sites(inside, isa, lanes)
     assert all(str(site.status) in ("exact", "unreached") for site in found)
     assert sum(site.active_requests for site in found) == 4 + 2 * warps * 20 + 4
@@ -113,7 +113,7 @@ def of_loop_without_end(isa: str, n: int, caught: int, barrier: str = ""):
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-def test_a_loop_without_a_way_out_is_why_nothing_comes_behind_it(isa):
+def test_unreached_sites_name_the_endless_loop(isa):
     (note,), (before, never), loads = of_loop_without_end(isa, 3, 64, "bar.sync 0;")
     assert note.startswith("the loop at ") and "does not end in this launch" in note
     assert (str(before.status), before.requests, never.wavefronts) == ("exact", 2, 0)
@@ -123,7 +123,7 @@ def test_a_loop_without_a_way_out_is_why_nothing_comes_behind_it(isa):
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("caught", [1, 32, 33])
-def test_lanes_that_are_not_caught_go_on_to_the_next_barrier(isa, caught):
+def test_lanes_outside_an_endless_loop_continue_to_the_next_barrier(isa, caught):
     """In machine code, the other lanes of the same warp wait for the caught lanes first, at a WARPSYNC."""
     _, (before, _), (first, second) = of_loop_without_end(isa, 3, caught, "bar.sync 0;")
     assert (str(before.status), before.requests) == ("exact", 2)
@@ -135,13 +135,13 @@ def test_lanes_that_are_not_caught_go_on_to_the_next_barrier(isa, caught):
 
 
 @pytest.mark.parametrize("isa, caught", [("ptx", 1), ("ptx", 32), ("ptx", 33), ("sass", 32)])
-def test_without_a_barrier_their_requests_are_counted(isa, caught):
+def test_lanes_outside_an_endless_loop_are_counted_without_a_barrier(isa, caught):
     (note,), _, loads = of_loop_without_end(isa, 3, caught)
     assert "does not end in this launch" in note
     assert [(str(site.status), site.requests) for site in loads] == [("exact", 2 - caught // 32)] * 2
 
 
-def test_a_barrier_that_lanes_are_predicated_off_at():
+def test_predicated_barrier_waits_for_lanes_in_an_endless_loop():
     """If there is little other code, ptxas emits no branch around it: warp 1 still waits there for warp 0."""
     text = WITHOUT_END.replace("BARRIER", "bar.sync 0;").replace("STORES", "st.global.u32 [%rd1], %r8;")
     launch = ptxaudit.Launch("k", grid=1, block=64, params=[None, 3, 33])
@@ -152,7 +152,7 @@ def test_a_barrier_that_lanes_are_predicated_off_at():
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("n, caught", [(7, 64), (3, 0)])
-def test_a_loop_that_no_lane_enters_is_not_spoken_of(isa, n, caught):
+def test_endless_loop_that_no_lane_enters_has_no_note(isa, n, caught):
     notes, _, loads = of_loop_without_end(isa, n, caught, "bar.sync 0;")
     assert not notes and all((str(site.status), site.requests) == ("exact", 2) for site in loads)
 
@@ -187,7 +187,7 @@ past:
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("entry", ["", "@%p2 bra past;"])
 @pytest.mark.parametrize("n", [7, 3])
-def test_a_loop_that_no_access_depends_on(n, entry, isa):
+def test_endless_loop_outside_the_slice_is_noted(n, entry, isa):
     """Its termination is checked nevertheless: n = 3 is never 7."""
     text = UNTIL_SEVEN.replace("ENTRY", entry)
     launch = ptxaudit.Launch("k", grid=2, block=64, params=[None, n])
@@ -211,7 +211,7 @@ def test_a_loop_that_no_access_depends_on(n, entry, isa):
         ("mov.u32 %r7, %clock;", True),
     ],
 )
-def test_loops_that_may_change_their_exits_are_not_asked_about(inside, asked):
+def test_loops_that_change_their_exit_condition_are_not_checked(inside, asked):
     text = UNTIL_SEVEN.replace("ENTRY", "mov.u32 %r7, 0;")
     text = text.replace("add.u32 %r6, %r5, 1;", f"{inside} add.u32 %r6, %r5, %r7;")
     (function,) = lift_module(parse.parse_module(HEAD + text)).functions.values()
@@ -219,7 +219,7 @@ def test_loops_that_may_change_their_exits_are_not_asked_about(inside, asked):
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-def test_a_loop_that_waits_for_the_clock_may_end(isa):
+def test_loop_on_the_clock_may_end(isa):
     text = UNTIL_SEVEN.replace("ENTRY", "").replace("add.u32 %r6, %r5, 1;", "mov.u32 %r6, %clock;")
     launch = ptxaudit.Launch("k", grid=2, block=64, params=[None, 3])
     report = ptxaudit.audit(HEAD + text if isa == "ptx" else from_ptx(text), isa=isa, launches=[launch], cache=False)

@@ -40,27 +40,27 @@ def sites(name: str, arch: str, isa: str, told: bool):
 
 @pytest.mark.parametrize("arch", OTHERS)
 @pytest.mark.parametrize("told", (True, False))
-def test_nothing_is_measured_on_other_generations(arch, told):
+def test_sites_on_unmeasured_generations_are_by_rule(arch, told):
     for name in SAMPLES[:2] if arch == "sm_75" else SAMPLES:
         for isa in ("ptx", "sass"):
             assert {site.evidence for site in sites(name, arch, isa, told)} <= {"by rule"}, (name, isa)
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_what_the_record_has_is_measured(isa):
+def test_sites_of_measured_opcodes_are_measured(isa):
     machine = machines.get("sm_90")
     found = sites("vector_merges", "sm_90", isa, True)
     assert found and all(site.evidence == machine.evidence(classify(site.opcode)) == "measured" for site in found)
 
 
-def test_the_machine_decides_and_not_what_the_code_was_compiled_for():
+def test_evidence_follows_the_machine_not_the_compiled_architecture():
     source = ROOT / "samples" / "transpose" / "transpose.cu"
     (as_hopper,) = {site.evidence for site in ptxaudit.audit(source, arch="sm_80", isa="ptx", machine="sm_90").sites}
     (as_ampere,) = {site.evidence for site in ptxaudit.audit(source, arch="sm_90", isa="ptx", machine="sm_80").sites}
     assert (as_hopper, as_ampere) == ("measured", "by rule")
 
 
-def test_by_rule_is_what_nobody_says_otherwise():
+def test_evidence_defaults_to_by_rule():
     assert [f.default for cls in (SiteResult, Site) for f in fields(cls) if f.name == "evidence"] == ["by rule"] * 2
     of = lambda found: {*found.requests, *found.products, *found.uncounted}
     opcodes = {opcode for found in MEASUREMENTS.values() for opcode in of(found)}
@@ -73,7 +73,7 @@ def test_by_rule_is_what_nobody_says_otherwise():
     assert SiteRecord(machines.get("sm_80"), classify("LDS"), Account()).evidence == "by rule"
 
 
-def test_products_that_are_called_measured_were_counted():
+def test_measured_mma_opcodes_have_counts():
     """Each is in the committed kernels, with the wavefronts that the profiler attributes to it, or in the launches of
     single products.
     """
@@ -100,7 +100,7 @@ PRODUCT = """.visible .entry k(.param .u64 p) {{ .reg .b64 %d<3>; .reg .f32 %f<9
 
 
 @pytest.mark.parametrize("type_, k", [("f16", 16), ("bf16", 16), ("tf32", 8), ("e4m3", 32)])
-def test_the_machine_instruction_of_a_product(type_, k):
+def test_wgmma_maps_to_the_opcode_that_ptxas_emits(type_, k):
     """`classify` maps PTX to the instruction that ptxas emits."""
     zero = " ".join(f"mov.f32 %f{i}, 0f00000000;" for i in range(4))
     body = PRODUCT.format(zero=zero, k=k, type=type_, majors=", 0, 0" if k == 16 else "")

@@ -430,7 +430,7 @@ extern "C" __global__ void k(float* out) {
         assert ("pad" in {repair.code.kind for repair in found.repairs}) is padded
 
 
-def test_a_kernel_with_the_same_declaration_into_which_a_repair_does_not_fit_is_named(here) -> None:
+def test_fix_names_kernels_that_share_the_declaration_and_do_not_fit(here) -> None:
     source = """
 __device__ inline void turn(const float* in, float* out) {
     __shared__ float s[32][32];

@@ -363,6 +363,172 @@ def test_the_size_of_an_array_is_not_changed_unseen(here) -> None:
 
 
 def test_addresses_of_elements_are_listed(here) -> None:
-    source = PLAIN.replace("__syncthreads();", "__syncthreads(); if (!in) *out = &tile[1][0] - &tile[0][0];")
+    source = PLAIN.replace("__syncthreads();", "__syncthreads(); if (!in) *out = *(&tile[1][0] + 1);")
     found, _ = repaired(source, LAUNCH)
     assert "// line 4 takes the address of an element of tile" in _code(found)
+
+
+BROKEN = {
+    "a pointer in code that the launch does not reach": (
+        PLAIN.replace("float* out)", "float* out, int n)").replace(
+            "\n}",
+            "\n    if (n > 64) {\n        float* flat = &tile[0][0];\n        out[threadIdx.x] = flat[threadIdx.x];\n    }\n}",
+        ),
+        Launch("k", grid=1, block=(32, 32), params=("?", "?", 32)),
+        "line 7 uses a pointer into tile, and k does not execute k.cu:8",
+    ),
+    "a pointer in another kernel, of which nothing is known": (
+        "__shared__ float tile[32][32];\n"
+        + PLAIN.replace("__shared__ float tile[32][32];", "")
+        + """
+extern "C" __global__ void other(const int* at, float* out) {
+    float* flat = &tile[0][0];
+    flat[at[threadIdx.x] & 1023] = 1;
+    out[threadIdx.x] = tile[at[threadIdx.x + 32] & 31][at[threadIdx.x] & 31];
+}
+""",
+        LAUNCH,
+        "line 10 uses a pointer into tile, and other may access it in k.cu:11",
+    ),
+    "another variable of its name": (
+        """
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float s[1024];
+    s[threadIdx.x * 32] = in[threadIdx.x];
+    __syncthreads();
+    float v = s[31 - threadIdx.x];
+    { float t[2], s[4]; for (int i = 0; i < 4; ++i) s[i] = t[i & 1] = in[i]; v += s[(int)v & 3] + t[(int)v & 1]; }
+    out[threadIdx.x] = v;
+}
+""",
+        Launch("k", grid=1, block=32),
+        "line 7 declares another variable s",
+    ),
+    "a difference of addresses": (
+        PLAIN.replace(
+            "= tile[threadIdx.x]", "= (float)((char*)&tile[1][0] - (char*)(&tile[0][0])) + tile[threadIdx.x]"
+        ),
+        LAUNCH,
+        "line 5 subtracts addresses in tile, whose difference changes",
+    ),
+    "a bound that a template deduces": (
+        "template <int N, int M> __device__ float cells(float (&t)[N][M]) { return N * M; }\n"
+        + PLAIN.replace("= tile[threadIdx.x]", "= cells(tile) * tile[threadIdx.x]"),
+        LAUNCH,
+        "line 6 passes tile to cells, which computes with its dimensions",
+    ),
+    "the array's type": (
+        PLAIN.replace("threadIdx.x]; }", "").replace(
+            "* 32 + threadIdx.x];", "* 32 + threadIdx.x] + sizeof(decltype(tile));"
+        ),
+        LAUNCH,
+        "line 3 takes the size of tile, which changes",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_source_that_the_patch_would_break_is_left(case, here) -> None:
+    """Compared requests do not show these: the code is not executed, or the array's layout is used as a number."""
+    source, launch, why = BROKEN[case]
+    found, made = repaired(source, launch)
+    assert found[0].repairs and not made.diff
+    assert why in made.refused[0][1], made.refused[0][1]
+
+
+def test_a_swizzle_of_an_array_that_ends_within_a_row_completes_the_row(here) -> None:
+    """Element 999 of 1,000 moves to 992 ^ 31 and beyond: 1,000 are too few."""
+    source = """
+#define N 1000
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float s[N];
+    s[threadIdx.x * 31] = in[threadIdx.x];
+    s[(threadIdx.x & 31) * 32 % 1000] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[999 - threadIdx.x];
+}
+"""
+    found, made = repaired(source, Launch("k", grid=1, block=32))
+    (swizzle,) = [repair for repair in found[0].repairs if repair.code.kind == "swizzle"]
+    assert swizzle.code.declaration == "__shared__ float s[N + 24];" and swizzle.bytes == 96
+    for repair in found[0].repairs:
+        assert repair.compiled
+
+
+def test_padding_in_unused_elements_says_what_it_assumes(here) -> None:
+    source = """
+extern "C" __global__ void k(const float* in, float* out) {
+    __shared__ float s[4096];
+    s[threadIdx.x * 32] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[threadIdx.x] + s[threadIdx.x * 32 + 31];
+}
+"""
+    found, _ = repaired(source, Launch("k", grid=1, block=32))
+    (pad,) = [repair for repair in found[0].repairs if repair.code.kind == "pad"]
+    assert pad.bytes == 0 and "no access goes beyond the first 1024 elements" in pad.proved_for
+
+
+def test_two_arrays_of_one_line_are_two_changes(here) -> None:
+    source = (
+        PLAIN.replace("tile[32][32];", "tile[32][32], two[32][32];")
+        .replace("__syncthreads();", "two[threadIdx.y][threadIdx.x] = in[threadIdx.x]; __syncthreads();")
+        .replace(
+            "= tile[threadIdx.x][threadIdx.y];", "= tile[threadIdx.x][threadIdx.y] + two[threadIdx.x][threadIdx.y];"
+        )
+    )
+    found, made = repaired(source, LAUNCH)
+    assert "+    __shared__ float tile[32][33], two[32][33];" in made.diff and len(made.applied) == 2
+
+
+@pytest.mark.parametrize("line", ["\r\n", "\n\f", "\n::"])
+def test_a_diff_has_the_lines_of_the_file_unchanged(line, here) -> None:
+    """Carriage returns, form feeds and two colons at the beginning of a line, which `patch` compares byte by byte."""
+    text = PLAIN.replace("\n", line) if line == "\r\n" else PLAIN.replace("\n    __sync", line + "__sync")
+    (here / "k.cu").write_bytes(text.encode())
+    done = CliRunner().invoke(
+        main,
+        ["fix", "k.cu", "--no-config", "--grid", "1", "--block", "32,32", "--patch", "k.diff"],
+        catch_exceptions=False,
+    )
+    assert done.exit_code == 0, done.output
+    subprocess.run(["patch", "-p1", "-i", "k.diff"], check=True, capture_output=True)
+    assert (here / "k.cu").read_bytes() == text.replace("tile[32][32]", "tile[32][33]").encode()
+
+
+SHUFFLE = """
+template <int Size> __global__ void shuffle(const float* in, float* out, int groups) {
+    __shared__ float s[Size];
+    for (int i = threadIdx.x; i < Size; i += 64) s[i] = in[i];
+    __syncthreads();
+    for (int i = threadIdx.x; i < Size; i += 64) out[i] = s[i % groups * (Size / groups) + i / groups];
+}
+template __global__ void shuffle<512>(const float*, float*, int);
+template __global__ void shuffle<OTHER>(const float*, float*, int);
+"""
+
+
+def test_a_swizzle_of_a_template_is_one_for_all_sizes_that_it_permutes(here) -> None:
+    launch = Launch("*", grid=1, block=64, params=("?", "?", 2))
+    found, made = repaired(SHUFFLE.replace("OTHER", "32"), launch)
+    assert "s[i ^ ((i >> 4) & 16)]" in made.diff and made.applied[0].figure.excess == 0
+    found, made = repaired(SHUFFLE.replace("OTHER", "272"), launch)  # element 271 would move to 287
+    assert not made.diff and "has the same declaration with other values" in made.refused[0][1]
+
+
+def test_a_swizzle_by_the_outermost_index(here) -> None:
+    """Planes of 36 doubles: only the plane's number tells apart the lanes that collide."""
+    source = """
+#include "sizes.h"
+extern "C" __global__ void k(const double* in, double* out) {
+    __shared__ double cube[LENGTH + 2][LENGTH + 2][LENGTH + 2];
+    int x = threadIdx.x + 1, y = threadIdx.y + 1, z = threadIdx.z + 1;
+    cube[x][y][z] = in[(x * 6 + y) * 6 + z];
+    __syncthreads();
+    out[(x * 6 + y) * 6 + z] = cube[x - 1][y][z];
+}
+"""
+    (here / "sizes.h").write_text("#define LENGTH 4\n")
+    found, made = repaired(source, Launch("k", grid=1, block=(4, 4, 4)))
+    assert made.applied[0].figure.excess == 0
+    assert "cube[x - 1][y][z ^ ((x - 1) & 1)]" in made.diff

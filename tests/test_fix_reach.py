@@ -38,7 +38,7 @@ extern "C" __global__ void k(float* out, int n) {
 """
 
 
-def test_an_access_may_touch_what_its_registers_lead_to() -> None:
+def test_access_may_reach_the_arrays_of_its_address_registers() -> None:
     function = examined(ADDRESSES).function
     found = reach(function)
     assert names(found.escaped) == {"c"}
@@ -53,11 +53,11 @@ def test_an_access_may_touch_what_its_registers_lead_to() -> None:
     )
 
 
-def test_machine_code_has_no_names() -> None:
+def test_machine_code_accesses_may_reach_everything() -> None:
     assert reach(examined(ADDRESSES, isa="sass").function).everything
 
 
-def test_requests_have_their_places() -> None:
+def test_requests_record_their_places() -> None:
     source = """
 extern "C" __global__ void k(const float* in, float* out, int n) {
     __shared__ float s[4][64];
@@ -82,7 +82,7 @@ extern "C" __global__ void k(const float* in, float* out, int n) {
     assert {place for (opcode, place) in places if opcode.startswith("ld")} == {256 + 252, 256 + 252 - 128}
 
 
-def test_trips_that_are_closed_in_form_keep_their_places() -> None:
+def test_closed_form_trips_record_their_places() -> None:
     source = """
 extern "C" __global__ void __launch_bounds__(32) k(float* out) {
     __shared__ float s[8192];
@@ -109,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(32) k(float* out) {
     assert places == {128 * k: 2 for k in range(256)}
 
 
-def test_without_a_launch_unknown_parts_are_moves() -> None:
+def test_unknown_offsets_without_a_launch_are_shifts() -> None:
     source = """
 extern "C" __global__ void __launch_bounds__(32) k(float* out, int n) {
     __shared__ float s[4096];
@@ -126,14 +126,14 @@ extern "C" __global__ void __launch_bounds__(32) k(float* out, int n) {
     assert isinstance(store.moves[0], Move)
 
 
-def test_nothing_is_kept_that_was_not_asked_for() -> None:
+def test_places_are_recorded_only_on_request() -> None:
     part = Part()
     (found,) = examine([ADDRESSES], Options(launches=[Launch("k", grid=1, block=32)]), part)
     assert all(result.kept is None for result in found.result.sites)
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-def test_dynamic_shared_memory_comes_apart_where_no_site_touches_both(isa) -> None:
+def test_dynamic_shared_memory_splits_between_disjoint_sites(isa) -> None:
     source = """
 extern __shared__ float s[];
 extern "C" __global__ void k(float* out) {
@@ -151,7 +151,7 @@ extern "C" __global__ void k(float* out) {
         assert all(array.variable == DYNAMIC and array.dynamic for array in arrays)
 
 
-def test_arrays_that_one_instruction_accesses_are_laid_out_alike() -> None:
+def test_arrays_accessed_by_one_instruction_share_a_layout() -> None:
     source = """
 extern "C" __global__ void k(const float* in, float* out, int n) {
     __shared__ float a[1024], b[1024];

@@ -70,7 +70,7 @@ def is_open(ptx: str, patterns: tuple[str, ...]) -> bool:
 
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("kind", ["machine code", "ptx"])
-def test_results_are_those_of_the_gpu(kind, part):
+def test_float_results_match_the_gpu(kind, part):
     for at in range(part, len(EVERY), PARTS):
         ptx = EVERY[at].ptx
         numbers, known, expected = evaluated(kind, at)

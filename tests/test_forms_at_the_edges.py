@@ -186,7 +186,7 @@ def test_lanes_wait_for_each_other_at_two_barriers_of_the_warp(block):
 
 
 @pytest.mark.parametrize("space", ("global", "const", "shared", "local"))
-def test_pointers_of_the_host_to_constant_memory_are_left_out_and_that_is_said(space):
+def test_host_pointers_to_constant_memory_are_excluded_by_assumption(space):
     """ptxas compares an address with the limits of constant memory, which the launch does not specify."""
     body = f"ld.param.u64 %d1, [n]; isspacep.{space} %p, %d1; selp.u32 %y, 32, 1, %p;" + BY_LANE
     code = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=".param .u64 n", body=body, block=32)

@@ -96,7 +96,7 @@ def says_no_room(done: subprocess.CompletedProcess) -> bool:
 
 
 @pytest.mark.parametrize("form", ["json", "html"])
-def test_a_report_is_written_whole_or_not_at_all(disk, inputs, form):
+def test_report_is_written_atomically(disk, inputs, form):
     output = disk.folder / "report"
     output.write_text("what was there")
     done = disk.run("audit", inputs / "many.ptx", "--no-cache", "--format", form, "-o", output)
@@ -104,13 +104,13 @@ def test_a_report_is_written_whole_or_not_at_all(disk, inputs, form):
     assert output.read_text() == "what was there" and disk.files == [output]
 
 
-def test_a_baseline_too(disk, inputs):
+def test_baseline_is_written_atomically(disk, inputs):
     done = disk.run("baseline", "update", disk.folder / "b.json", inputs / "many.ptx")
     assert says_no_room(done) and disk.files == []
 
 
 @pytest.mark.parametrize("words", [["code.cubin"], ["large.ptx", "--isa", "both"]], ids=["the disassembler", "ptxas"])
-def test_no_room_for_a_tools_files_is_a_problem_of_that_input(disk, inputs, words):
+def test_full_disk_in_a_tool_is_a_problem_of_its_input(disk, inputs, words):
     done = disk.run(
         "audit",
         inputs / words[0],
@@ -128,7 +128,7 @@ def test_no_room_for_a_tools_files_is_a_problem_of_that_input(disk, inputs, word
     assert disk.files == []
 
 
-def test_no_room_for_kept_results_changes_nothing(disk, inputs, tmp_path):
+def test_full_disk_in_the_result_cache_is_ignored(disk, inputs, tmp_path):
     """Twice: the few results that were kept do not change the report."""
     alone = json.loads(disk.run("audit", inputs / "small.ptx", "--no-cache", "--format", "json").stdout)
     for _ in range(2):

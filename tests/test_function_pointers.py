@@ -67,7 +67,7 @@ def exact(report) -> Counter:
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("where", WHERE)
-def test_each_lane_goes_where_its_pointer_points(tmp_path, where, isa):
+def test_indirect_call_sends_each_lane_to_its_target(tmp_path, where, isa):
     """Every other lane calls `twice`, the others `fourfold`: one request per warp and function."""
     report = audit(tmp_path, TABLE.format(where=where, index=BY_LANE), isa)
     assert figures(report) == [
@@ -83,7 +83,7 @@ def test_each_lane_goes_where_its_pointer_points(tmp_path, where, isa):
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("where", WHERE)
-def test_warps_that_call_different_functions(tmp_path, where, isa):
+def test_indirect_call_of_a_different_function_in_each_warp(tmp_path, where, isa):
     """Warps 0, 1 and 2 call one function each; every other lane of warp 2 exits."""
     found = exact(audit(tmp_path, TABLE.format(where=where, index=BY_WARP), isa, block=96))
     assert found <= Counter([(1, 1), (1, 2), (1, 4), (3, 3), (3, 3), (3, 6)])
@@ -94,7 +94,7 @@ def test_warps_that_call_different_functions(tmp_path, where, isa):
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("where", WHERE)
-def test_a_parameter_that_is_told_chooses_the_function(tmp_path, where, isa):
+def test_specified_parameter_selects_the_called_function(tmp_path, where, isa):
     source = TABLE.format(where=where, index=SPECIFIED)
     for which, called in enumerate([(2, 4), (2, 8), (2, 2)]):
         found = exact(audit(tmp_path, source, isa, params=[None, which]))
@@ -103,7 +103,7 @@ def test_a_parameter_that_is_told_chooses_the_function(tmp_path, where, isa):
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("where", WHERE)
-def test_where_the_function_is_not_known_nothing_behind_it_is_exact(tmp_path, where, isa):
+def test_unknown_call_target_leaves_no_exact_site_after_the_call(tmp_path, where, isa):
     """In one of the three functions lanes exit: sites after the call have a range, and so have those in callees."""
     report = audit(tmp_path, TABLE.format(where=where, index=SPECIFIED), isa)
     before, *rest = report.sites
@@ -123,7 +123,7 @@ KINDS = {
 
 @pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize("kind", KINDS)
-def test_machine_code_of_other_kinds(tmp_path, where, kind):
+def test_indirect_calls_in_relocatable_and_debug_machine_code(tmp_path, where, kind):
     """Sites in callees have figures, or a reason; none is omitted, and none is wrong. Without a barrier around the
     call, as at -G, lanes that call different functions return diverged.
     """
@@ -137,7 +137,7 @@ REWRITTEN = TABLE.replace("int v =", "if (which == 7) table[t & 1] = table[2]; i
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_a_table_that_the_kernel_writes_is_not_known(tmp_path, isa):
+def test_function_table_written_by_the_kernel_is_unknown(tmp_path, isa):
     report = audit(tmp_path, REWRITTEN.format(where="__device__", index=BY_LANE), isa)
     assert sum(s.status == "exact" for s in report.sites) == 1  # before the call
 
@@ -146,7 +146,7 @@ MISUSED = TABLE.replace("s[t * 2 & 255] = v;", "s[t * (1 + ((int)(long long)tabl
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_no_figure_depends_on_where_functions_lie(tmp_path, isa):
+def test_address_of_a_function_used_as_data_decides_no_figure(tmp_path, isa):
     """Addresses of functions are invented: a result that depends on them is no figure."""
     report = audit(tmp_path, MISUSED.format(where="__device__", index=BY_LANE), isa)
     decided = [s for s in report.sites if "the addresses of functions" in s.reason]
@@ -175,7 +175,7 @@ extern "C" __global__ void k(int* out, int which) {{
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_virtual_functions(tmp_path, isa):
+def test_virtual_calls_are_followed(tmp_path, isa):
     found = exact(audit(tmp_path, VIRTUAL.format(choice="(t & 1)"), isa))
     del found[0, 0]  # the loads of the objects' tables
     assert found <= Counter([(2, 2), (2, 4), (2, 4), (2, 8)])
@@ -227,7 +227,7 @@ UNKNOWN_CALLS = {  # the pointer may lead to a function of the other object
 
 
 @pytest.mark.parametrize("call", UNKNOWN_CALLS)
-def test_behind_a_call_that_is_not_followed_there_is_no_count(tmp_path, call):
+def test_unresolved_call_leaves_no_count_after_it(tmp_path, call):
     path = tmp_path / "k.ptx"
     path.write_text(PTX.format(call=UNKNOWN_CALLS[call], callers=20))
     report = ptxaudit.audit(path, launches=[ptxaudit.Launch("k", grid=1, block=64)])
@@ -238,14 +238,14 @@ def test_behind_a_call_that_is_not_followed_there_is_no_count(tmp_path, call):
 
 
 @pytest.mark.parametrize("call", UNKNOWN_CALLS)
-def test_where_no_lane_calls_it_the_counts_hold(tmp_path, call):
+def test_unresolved_call_that_no_lane_makes_changes_nothing(tmp_path, call):
     path = tmp_path / "k.ptx"
     path.write_text(PTX.format(call=UNKNOWN_CALLS[call], callers=0))
     report = ptxaudit.audit(path, launches=[ptxaudit.Launch("k", grid=1, block=64)])
     assert sorted((str(s.status), s.requests) for s in report.sites) == [("exact", 2), ("exact", 2), ("unreached", 0)]
 
 
-def test_the_gate_counts_what_a_call_hides(tmp_path):
+def test_gate_counts_sites_in_unresolved_callees_as_unjudged(tmp_path):
     path = tmp_path / "k.ptx"
     path.write_text(PTX.format(call=UNKNOWN_CALLS["elsewhere"], callers=20))
     report = ptxaudit.audit(path, launches=[ptxaudit.Launch("k", grid=1, block=64)])
@@ -292,7 +292,7 @@ STORES = {  # of the second function to the first entry of the table
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_a_table_that_the_kernel_writes_is_not_taken_from_the_file(tmp_path, store):
+def test_function_table_that_a_store_may_change_is_not_read_from_the_file(tmp_path, store):
     path = tmp_path / "k.ptx"
     path.write_text(WRITTEN.format(store=STORES[store]))
     report = ptxaudit.audit(path, isa="ptx", launches=[ptxaudit.Launch("k", grid=1, block=32, params=[None])])
@@ -310,7 +310,7 @@ OF_THE_ADDRESS = (
 
 
 @pytest.mark.parametrize("mask", (16, 64, 112, 256))
-def test_where_a_function_lies_decides_no_figure(tmp_path, mask):
+def test_bits_of_a_function_address_decide_no_figure(tmp_path, mask):
     """In code compiled as a whole, functions start within the kernel's section, at any instruction."""
     path = tmp_path / "k.ptx"
     path.write_text(WRITTEN.format(store=OF_THE_ADDRESS.format(mask=mask)))
@@ -339,19 +339,19 @@ extern "C" __global__ void k(int* out, int n) {
 """
 
 
-def test_a_function_that_calls_itself_is_followed_as_deep_as_values_tell(tmp_path):
+def test_recursion_is_followed_to_its_known_depth(tmp_path):
     """Even lanes recurse three deep, odd lanes four; on the way back lanes reconverge at each depth."""
     report = audit(tmp_path, RECURSIVE, "ptx", params=[None, 3])
     assert exact(report) == Counter([(8, 16), (8, 16), (6, 6), (2, 8), (2, 2)])
 
 
 @pytest.mark.parametrize("params", ([None, 3], None), ids=("told", "not specified"))
-def test_no_count_in_machine_code_that_calls_itself_is_wrong(tmp_path, params):
+def test_recursion_in_machine_code_has_no_wrong_count(tmp_path, params):
     report = audit(tmp_path, RECURSIVE, "sass", params=params)
     assert exact(report) <= Counter([(8, 16), (8, 16), (6, 6), (2, 8), (2, 2)]) and len(report.sites) == 5
 
 
-def test_how_deep_is_not_known(tmp_path):
+def test_recursion_of_unknown_depth_has_no_counts(tmp_path):
     report = audit(tmp_path, RECURSIVE, "ptx")
     inside = [s for s in report.sites if s.source.line < 9]
     assert len(inside) == 3 and all(s.requests is None for s in inside)
@@ -373,7 +373,7 @@ extern "C" __global__ void k(int* out, int n) {
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_what_is_behind_a_call_of_itself_runs_in_every_activation(tmp_path, isa):
+def test_code_after_a_recursive_call_runs_in_every_activation(tmp_path, isa):
     """Seed 4126 of bench/adversary: only the outer activation was counted if the recursion depth was unknown."""
     (told,) = audit(tmp_path, BEHIND, isa, params=[None, 3]).sites
     (open_,) = audit(tmp_path, BEHIND, isa).sites
@@ -405,7 +405,7 @@ DISCARDED = """.version 8.0
         "call (%y), %f, (-1), PROTO;",
     ),
 )
-def test_constant_arguments_and_discarded_results_have_any_size(tmp_path, call):
+def test_indirect_call_with_constant_arguments_and_discarded_results(tmp_path, call):
     """Calls the first function of the table, with 32 bits: the next one returns to no caller."""
     path = tmp_path / "k.ptx"
     path.write_text(DISCARDED.replace("CALL", call))

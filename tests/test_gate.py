@@ -110,12 +110,12 @@ def test_a_limit_against_a_site(limit, found, expected):
     assert verdict(limit, found) == expected
 
 
-def test_line_classes_are_told_as_such():
+def test_denial_of_a_copy_names_steps_per_request():
     (denial,) = judge(report(kernel(cg(3, 24))), [parse_limit("excess=1")]).denials
     assert denial.what == "excess is 2 per request: 3 steps per request instead of 1; 24 over the launch instead of 8"
 
 
-def test_a_site_that_no_lane_takes_part_in_costs_nothing():
+def test_site_without_active_lanes_has_no_excess():
     idle = site(
         wavefronts=0,
         ideal=0,
@@ -128,26 +128,26 @@ def test_a_site_that_no_lane_takes_part_in_costs_nothing():
     assert verdict("excess=1", idle) == verdict("ways=2", idle) == verdict("total-excess=1", idle) == (0, 0)
 
 
-def test_zero_means_any_conflict():
+def test_limit_of_zero_denies_any_conflict():
     assert verdict("excess=0", CLEAN, BAD) == verdict("excess=1", CLEAN, BAD) == (1, 0)
     assert verdict("ways=0", CLEAN, BAD) == verdict("ways=1", CLEAN, BAD) == (1, 0)
     assert verdict("total-excess=0", CLEAN) == (0, 0)
 
 
-def test_strict_denies_what_cannot_be_judged():
+def test_strict_denies_unjudged_sites():
     assert verdict("excess=1", CLEAN, UNKNOWN, strict=True) == (1, 1)
     assert verdict("excess=5", RANGE, strict=True) == (1, 1)
     assert verdict("total-excess=60", RANGE, UNKNOWN, strict=True) == (1, 1)
 
 
-def test_total_excess_is_of_a_kernel_and_launch():
+def test_total_excess_is_per_kernel_and_launch():
     one = report(kernel(BAD), kernel(BAD, launch=None))
     assert len(judge(one, [parse_limit("total-excess=56")]).denials) == 2
     assert not judge(one, [parse_limit("total-excess=57")]).denials
     assert len(judge(report(kernel(BAD, BAD)), [parse_limit("total-excess=112")]).denials) == 1
 
 
-def test_requests_that_differ_are_judged_by_the_worst():
+def test_site_is_judged_by_its_costliest_request():
     mixed = site(wavefronts=16, per_request=Span(1, 9), excess_per_request=Span(0, 8))  # seven requests of 1, one of 9
     assert verdict("excess=1", mixed) == (1, 0)  # a mean excess of 8 / 8 requests proves one
     assert verdict("excess=8", mixed) == (0, 1)
@@ -156,7 +156,7 @@ def test_requests_that_differ_are_judged_by_the_worst():
 @pytest.mark.parametrize(
     "text", ["excess", "excess=", "excess=-1", "excess=1.5", "conflicts=3", "PA999", "PA001=3", "=3"]
 )
-def test_what_is_no_limit(text):
+def test_malformed_limit_is_an_error(text):
     with pytest.raises(InputError) as caught:
         parse_limit(text)
     assert text in caught.value.what and "excess=N" in caught.value.hint

@@ -28,7 +28,7 @@ extern "C" __global__ void either(float* out, int own)
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize(("own", "status", "wavefronts"), [(1, "exact", 16), (0, "exact", 0)])
-def test_a_pointer_that_may_be_shared(isa, own, status, wavefronts, tmp_path):
+def test_load_through_a_shared_or_global_pointer(isa, own, status, wavefronts, tmp_path):
     source = tmp_path / "either.cu"
     source.write_text(SOURCE)
     launch = ptxaudit.Launch("either", grid=(1,), block=(256,), params=[0x700000000000, own])
@@ -36,7 +36,7 @@ def test_a_pointer_that_may_be_shared(isa, own, status, wavefronts, tmp_path):
     assert (str(load.status), load.wavefronts) == (status, wavefronts), load.reason
 
 
-def test_another_blocks_memory_is_not_scored_as_the_own():
+def test_distributed_shared_memory_is_not_scored_as_local():
     report = ptxaudit.audit(
         SAMPLES / "cluster" / "cluster.cu",
         arch="sm_90",
@@ -61,7 +61,7 @@ extern "C" __global__ void __cluster_dims__(2) of_another(const unsigned* src, u
 """
 
 
-def test_a_request_that_may_be_of_another_block_may_cost_nothing(tmp_path):
+def test_request_to_another_blocks_memory_may_cost_nothing(tmp_path):
     source = tmp_path / "of_another.cu"
     source.write_text(OF_ANOTHER)
     launch = ptxaudit.Launch("of_another", grid=(4,), block=(64,), params=[None, None])
@@ -72,7 +72,8 @@ def test_a_request_that_may_be_of_another_block_may_cost_nothing(tmp_path):
 
 FROM = """.visible .entry k(.param .u64 out, .param .u64 list) {{ .reg .b64 %d<5>; .reg .b32 %r<5>;
  .shared .align 4 .b8 s[64]; mov.u32 %r3, 7; st.shared.u32 [s], %r3;
- ld.param.u64 %d1, [out]; ld.param.u64 %d2, [list]; cvta.to.global.u64 %d2, %d2; {pointer}
+ ld.param.u64 %d1, [out]; ld.param.u64 %d2, [list]; cvta.to.global.u64 %d2, %d2;
+ mov.u64 %d4, s; cvta.shared.u64 %d4, %d4; st.global.u64 [%d1+64], %d4; {pointer}
  ld.u32 %r1, [%d3]; st.global.u32 [%d1], %r1; ret; }}
 """
 MADE_OF = {
@@ -82,7 +83,7 @@ MADE_OF = {
 
 
 @pytest.mark.parametrize("how", MADE_OF)
-def test_what_an_address_is_made_of_that_may_be_shared_is_named(how):
+def test_reason_names_the_value_that_may_be_a_shared_address(how):
     pointer, named = MADE_OF[how]
     launch = ptxaudit.Launch("k", grid=(1,), block=(32,))
     report = ptxaudit.audit(from_ptx(FROM.format(pointer=pointer)), isa="sass", launches=[launch])
@@ -90,7 +91,7 @@ def test_what_an_address_is_made_of_that_may_be_shared_is_named(how):
     assert "in shared memory is unknown: " in load.reason and named in load.reason, load.reason
 
 
-def test_what_lies_before_the_parameters_is_the_drivers():
+def test_constants_before_the_parameters_belong_to_the_driver():
     """`LDCU UR16, c[0x0][UR16+0x258]` of sm_100, whose parameters begin at 0x380."""
     module = lift_module(parse_module(PROLOGUE.format(arch="sm_100") + FROM.format(pointer=MADE_OF["loaded"][0]), "k"))
     env = environment(module.functions["k"], ptxaudit.Launch("k", grid=1, block=32), Facts(), (32, 1, 1))
@@ -100,7 +101,7 @@ def test_what_lies_before_the_parameters_is_the_drivers():
 
 
 @pytest.mark.parametrize("power", (2, 4, 5))
-def test_a_number_whose_range_is_wider_than_64_bits_may_move_an_address_anywhere(power):
+def test_offset_of_unbounded_range_may_reach_any_space(power):
     """The fourth power of a block index: neither its bound nor its offset fits a machine word."""
     times = "mul.lo.u64 %d3, %d3, %d4;" * (power - 1)
     pointer = f"mov.u32 %r1, %ctaid.x; cvt.u64.u32 %d4, %r1; mov.u64 %d3, %d4; {times} shl.b64 %d3, %d3, 3;"

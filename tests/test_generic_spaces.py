@@ -15,11 +15,12 @@ from ptxaudit.engine.memory.spaces import SHARED, spaces_of
 KERNEL = """.visible .entry k(.param .u64 g, .param .u64 h, .param .u32 n)
 {{ .reg .b64 %g, %h, %s, %q, %t, %u, %d<6>; .reg .b32 %x, %n, %w<9>; .reg .pred %p, %z, %y; .shared .align 16 .b8 s[8192]; .local .align 16 .b8 l[64];
  ld.param.u64 %g, [g]; ld.param.u64 %h, [h]; ld.param.u32 %n, [n]; mov.u32 %x, %tid.x; mul.wide.u32 %t, %x, 4; mul.wide.u32 %u, %x, 8;
- mov.u32 %w1, s; cvt.u64.u32 %s, %w1; cvta.shared.u64 %s, %s; setp.gt.u32 %z, %n, 3; and.b32 %w2, %x, 1; setp.eq.u32 %y, %w2, 0; setp.lt.u32 %p, %x, {half};
+ mov.u32 %w1, s; cvt.u64.u32 %s, %w1; cvta.shared.u64 %s, %s; {kept} setp.gt.u32 %z, %n, 3; and.b32 %w2, %x, 1; setp.eq.u32 %y, %w2, 0; setp.lt.u32 %p, %x, {half};
  {address}
  {access}
  ret; }}
 """
+KEPT = "st.global.u64 [%h+2048], %s;"  # a pointer to shared memory may be read from memory
 LOAD = "ld.u32 %w3, [%q]; st.global.u32 [%h], %w3;"
 ATOM = "atom.add.u32 %w3, [%q], %x; st.global.u32 [%h], %w3;"
 WIDE = (
@@ -30,7 +31,7 @@ G, H = 0x7F00_0000_0000, 0x7F10_0000_0000
 
 
 def site_of(address, access, isa, params=(G, H, 5), block=32, half=16, told=True):
-    body = KERNEL.format(address=address, access=access, half=half)
+    body = KERNEL.format(address=address, access=access, half=half, kept=KEPT)
     content = from_ptx(body) if isa == "sass" else PROLOGUE.format(arch="sm_90") + body
     launches = [ptxaudit.Launch("k", grid=(1,), block=(block,), params=list(params))] if told else []
     report = ptxaudit.audit(content, isa=isa, arch="sm_90", launches=launches)
@@ -50,7 +51,7 @@ LANES = np.arange(32)
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize(("choice", "lanes"), [("%p", LANES[:16]), ("%y", LANES[::2])])
 @pytest.mark.parametrize(("access", "opcode"), [(LOAD, "ld.u32"), (ATOM, "atom.add.u32")])
-def test_only_the_lanes_of_shared_memory_count(isa, choice, lanes, access, opcode):
+def test_generic_access_counts_lanes_in_shared_memory(isa, choice, lanes, access, opcode):
     """The cost of lanes that access other memory was not measured: at most one wavefront for each group of lanes with
     any.
     """
@@ -62,14 +63,14 @@ def test_only_the_lanes_of_shared_memory_count(isa, choice, lanes, access, opcod
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize(("n", "told"), [(16, True), (None, True), (16, False)])
-def test_the_lanes_that_take_part_may_all_go_elsewhere(isa, n, told):
+def test_generic_access_may_have_no_active_lane_in_shared_memory(isa, n, told):
     """The upper half of the warp does, at no cost in shared memory if the other lanes are inactive or do not exist."""
     address = f"{STRIDE} add.u64 %g, %g, %t; selp.b64 %q, %s, %g, %p; setp.ge.u32 %z, %x, %n;"
     site = site_of(address, "mov.u32 %w3, 0; @%z " + LOAD, isa, params=(G, H, n), told=told)
     assert site.per_request.low == 0 and (n is None or not told or site.per_request.high == 0)
 
 
-def test_a_narrow_block_may_have_no_lanes_that_go_to_shared_memory():
+def test_narrow_block_may_have_no_lane_in_shared_memory():
     address = (
         "mov.u32 %x, %laneid; setp.ge.u32 %p, %x, 16; mov.u64 %d1, l; cvta.local.u64 %d1, %d1;"
         " selp.b64 %q, %s, %d1, %p;"
@@ -79,7 +80,7 @@ def test_a_narrow_block_may_have_no_lanes_that_go_to_shared_memory():
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_wide_accesses_have_more_groups(isa):
+def test_wide_generic_access_is_bounded_by_its_groups(isa):
     site = site_of(
         "mul.wide.u32 %u, %x, 16; add.u64 %s, %s, %u; add.u64 %g, %g, %u; selp.b64 %q, %s, %g, %p;", WIDE, isa
     )
@@ -87,7 +88,7 @@ def test_wide_accesses_have_more_groups(isa):
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_whole_warps_that_go_elsewhere_cost_nothing(isa):
+def test_warps_wholly_in_another_space_cost_nothing(isa):
     """All lanes of a warp access the same state space: the count is exact."""
     site = site_of(f"{STRIDE} add.u64 %g, %g, %t; selp.b64 %q, %s, %g, %p;", LOAD, isa, block=128, half=64)
     assert (site.status, site.requests, site.active_requests, site.wavefronts) == ("exact", 4, 4, 64), site
@@ -120,15 +121,27 @@ OPEN = {
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("told", (True, False))
 @pytest.mark.parametrize("how", OPEN)
-def test_where_the_space_is_not_known_nothing_is_invariant(how, told, isa):
+def test_access_of_unknown_state_space_may_cost_nothing(how, told, isa):
     site = site_of(OPEN[how], LOAD, isa, params=(None, None, None), told=told)
     assert site.status in ("conditional", "data-dependent", "bounded", "unknown"), (site.status, site.reason)
     assert site.wavefronts is None and (site.per_request is None or site.per_request.low == 0), site.per_request
 
 
+@pytest.mark.parametrize("told", (True, False))
+@pytest.mark.parametrize("how", [how for how in OPEN if "out of memory" in how or how == "a list"])
+def test_no_pointer_leads_to_shared_memory_if_the_kernel_makes_none(how, told):
+    """Machine code in which no address of shared memory is converted: whatever is loaded is a pointer to other memory."""
+    body = KERNEL.format(address=OPEN[how], access=LOAD, half=16, kept="")
+    launches = [ptxaudit.Launch("k", grid=(1,), block=(32,), params=[None, None, None])] if told else []
+    report = ptxaudit.audit(from_ptx(body), isa="sass", arch="sm_90", launches=launches)
+    (site,) = [site for site in report.sites if site.opcode.startswith("LD.E")]
+    assert site.per_request == ptxaudit.report.model.Span(0, 0), site
+    assert any("none leads to shared memory" in sentence for sentence in report.kernels[0].assumed)
+
+
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("told", (True, False))
-def test_what_is_certain_stays_so(told, isa):
+def test_proved_state_space_holds_at_unknown_offsets(told, isa):
     """Shared memory at an unknown address, and memory that the host points to, with any offset."""
     number = "cvt.u64.u32 %d1, %n; shl.b64 %d1, %d1, 2;"
     site = site_of(
@@ -156,7 +169,7 @@ LOOP = """mov.u64 %d1, l; cvta.local.u64 %d2, %d1; st.local.u32 [l+16], 64; ld.g
 
 @pytest.mark.parametrize("body", (LOCAL, LOOP))
 @pytest.mark.parametrize("told", (True, False))
-def test_local_memory_is_not_trusted_behind_a_store_to_anywhere(body, told):
+def test_store_of_unknown_space_invalidates_local_memory(body, told):
     site = site_of(body, LOAD, "ptx", params=(None, None, None), told=told)
     assert site.wavefronts is None and site.status not in ("exact", "invariant"), site
 
@@ -166,7 +179,7 @@ TABLE = """mov.u32 %w3, s; mad.lo.u32 %w3, %x, 4, %w3; mul.lo.u32 %w4, %x, 4; st
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_a_table_in_shared_memory_is_not_trusted_behind_a_store_to_anywhere(isa):
+def test_store_of_unknown_space_invalidates_shared_memory(isa):
     kept = site_of(TABLE.format(store="add.u64 %q, %h, %t; st.u32 [%q], %x;"), LOAD, isa)
     assert (kept.status, kept.wavefronts) == ("exact", cost("ld.u32", 32 * LANES, LANES)), kept
     lost = site_of(
@@ -199,7 +212,7 @@ ASKED_OF = {  # address -> whether it may be in shared memory
 
 
 def asked_site(address, isa, space="shared"):
-    body = KERNEL.format(address=INDEX + address, access=ASKED.format(space=space), half=16)
+    body = KERNEL.format(address=INDEX + address, access=ASKED.format(space=space), half=16, kept=KEPT)
     content = from_ptx(body) if isa == "sass" else PROLOGUE.format(arch="sm_90") + body
     launch = ptxaudit.Launch("k", grid=(1,), block=(32,), params=[None, None, 5])
     report = ptxaudit.audit(content, isa=isa, arch="sm_90", launches=[launch])
@@ -209,7 +222,7 @@ def asked_site(address, isa, space="shared"):
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("address", ASKED_OF)
-def test_an_address_made_of_what_the_host_points_to_is_not_in_shared_memory(isa, address):
+def test_host_pointer_with_any_offset_is_not_in_shared_memory(isa, address):
     """With any offset; an address not derived from such a pointer alone may be."""
     site = asked_site(address, isa)
     assert (str(site.status) == "unreached") != ASKED_OF[address], site
@@ -217,7 +230,7 @@ def test_an_address_made_of_what_the_host_points_to_is_not_in_shared_memory(isa,
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_global_memory_is_asked_of_more_than_addresses(isa):
+def test_global_access_through_a_host_pointer_is_reached(isa):
     """A constant or a parameter is neither shared nor local, nor global."""
     site = asked_site("add.u64 %q, %g, %d2;", isa, "global")
     assert str(site.status) != "unreached", site
@@ -227,9 +240,9 @@ HALVES = "mov.b32 %w5, %x; atom.add.noftz.f16x2 %w3, [%q], %w5; st.global.u32 [%
 
 
 @pytest.mark.parametrize("address", ASKED_OF)
-def test_an_atomic_that_does_not_serve_shared_addresses_costs_nothing_elsewhere(address):
+def test_generic_f16x2_atomic_on_global_memory_has_no_shared_accesses(address):
     """The other code that ptxas generates for it does not run then, either."""
-    body = KERNEL.format(address=INDEX + address, access=HALVES, half=16)
+    body = KERNEL.format(address=INDEX + address, access=HALVES, half=16, kept=KEPT)
     launch = ptxaudit.Launch("k", grid=(3,), block=(48,), params=[None, None, 5])
     sites = ptxaudit.audit(from_ptx(body), isa="sass", arch="sm_90", launches=[launch]).sites
     (atomic,) = [site for site in sites if site.opcode.startswith("ATOM.E.ADD.F16x2")]
@@ -244,6 +257,7 @@ IN_A_STRUCTURE = """.visible .entry k(.param .align 8 .b8 p[16], .param .u32 n)
 { .reg .b64 %g, %s, %q, %u; .reg .b32 %x, %b, %n, %w<3>; .shared .align 16 .b8 s[8192];
  ld.param.u64 %g, [p+8]; ld.param.u32 %n, [n]; mov.u32 %x, %tid.x; mov.u32 %b, %ctaid.x;
  mov.u32 %w1, s; cvt.u64.u32 %s, %w1; cvta.shared.u64 %s, %s; st.shared.u32 [%w1], %x;
+ st.global.u64 [%g+2048], %s;
  INDEX
  ld.u32 %w2, [%q]; st.global.u32 [%g+4096], %w2;
  ret; }
@@ -259,7 +273,7 @@ IN_A_STRUCTURE = """.visible .entry k(.param .align 8 .b8 p[16], .param .u32 n)
         ("mul.wide.u32 %u, %b, 65536; add.u64 %q, %u, %s;", False),  # in shared memory, whatever its value
     ],
 )
-def test_a_number_that_a_block_index_moves_is_a_pointer_as_the_number_is(index, known, isa):
+def test_block_index_offset_keeps_whether_a_value_is_a_pointer(index, known, isa):
     """A launch specifies the bytes of a structure, but not which of them are a pointer."""
     body = IN_A_STRUCTURE.replace("INDEX", index)
     content = from_ptx(body) if isa == "sass" else PROLOGUE.format(arch="sm_90") + body
@@ -270,7 +284,7 @@ def test_a_number_that_a_block_index_moves_is_a_pointer_as_the_number_is(index, 
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_an_unknown_half_beside_a_known_one_may_lie_anywhere(isa):
+def test_address_with_an_unknown_lower_half_may_be_in_any_space(isa):
     """The upper half of a pointer to shared memory may equal that of a pointer to global memory."""
     half = "ld.global.u32 %w2, [%g]; and.b32 %w2, %w2, -4; shr.u64 %g, %g, 32; shl.b64 %g, %g, 32; cvt.u64.u32 %u, %w2;"
     body = IN_A_STRUCTURE.replace("INDEX", f"{half} add.u64 %q, %g, %u;")
@@ -282,7 +296,7 @@ def test_an_unknown_half_beside_a_known_one_may_lie_anywhere(isa):
 
 
 @pytest.mark.parametrize("address", (True, False))
-def test_an_upper_half_in_which_two_ways_differ_may_lead_out_of_shared_memory(address):
+def test_upper_half_that_depends_on_a_choice_is_in_no_certain_space(address):
     """Machine code selects the halves of a generic address separately."""
     of = lambda name, kind, **more: Uniform(
         name, 32, kind=kind, key=(name,) if kind == "choice" else ("shared", "high"), **more

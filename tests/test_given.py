@@ -58,7 +58,7 @@ def cost(opcode, words, lanes):
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_a_gather(kernel, isa):
+def test_gather_through_specified_indices_is_exact(kernel, isa):
     (site,) = loads(kernel, isa, kernel="gather", grid=4, block=256, params=[INDEX, OUT, 1000])
     warps = [INDEX[k : k + 32] for k in range(0, 1000, 32)]
     assert (site.status, site.requests) == ("exact", len(warps))
@@ -66,7 +66,7 @@ def test_a_gather(kernel, isa):
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_a_histogram(kernel, isa):
+def test_histogram_of_specified_data_is_exact(kernel, isa):
     data = RANDOM.integers(0, 256, 2048, dtype=np.uint8)
     atomic, load = loads(kernel, isa, kernel="histogram", grid=2, block=128, params=[data, None, 2048])
     assert (atomic.status, atomic.requests) == ("exact", 2048 // 32)
@@ -75,7 +75,7 @@ def test_a_histogram(kernel, isa):
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_rows_of_a_sparse_matrix(kernel, isa):
+def test_sparse_matrix_rows_of_specified_data_are_exact(kernel, isa):
     """Trip counts and addresses both come from data, through pointers inside a structure."""
     lengths = RANDOM.integers(0, 6, 64)
     row = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
@@ -89,19 +89,19 @@ def test_rows_of_a_sparse_matrix(kernel, isa):
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_what_may_be_written_is_not_trusted(kernel, isa):
+def test_buffer_that_an_unspecified_pointer_may_overwrite_is_unknown(kernel, isa):
     """`out` is not specified: it may point into `index`, which is not declared read-only."""
     (site,) = loads(kernel, isa, kernel="gather", grid=4, block=256, params=[INDEX, None, 1000])
     assert site.status == "data-dependent" and "may overwrite" in site.reason
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_one_buffer_for_both_is_not_trusted(kernel, isa):
+def test_buffer_that_is_input_and_output_is_unknown(kernel, isa):
     (site,) = loads(kernel, isa, kernel="gather", grid=1, block=32, params=[0x7000_0000_0000, 0x7000_0000_0000, 32])
     assert site.status == "data-dependent"
 
 
-def test_lanes_outside_of_the_buffer(kernel):
+def test_lanes_outside_the_buffer_are_unknown(kernel):
     (site,) = loads(kernel, "ptx", kernel="gather", grid=4, block=256, params=[INDEX[:500], OUT, 1000])
     assert site.status == "data-dependent" and "outside the specified buffers" in site.reason
 
@@ -142,7 +142,7 @@ def neighbours(tmp_path, kernel, isa, at):
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_what_is_written_right_behind_a_buffer_does_not_change_it(tmp_path, isa):
+def test_store_directly_after_a_buffer_keeps_it(tmp_path, isa):
     """The pointer is the end of one buffer and the start of another: its range decides into which of them it writes."""
     site = neighbours(tmp_path, "above", isa, PLACE + 512)
     assert (site.status, site.requests, site.wavefronts) == ("exact", 4, 4)
@@ -150,17 +150,17 @@ def test_what_is_written_right_behind_a_buffer_does_not_change_it(tmp_path, isa)
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("kernel, at", [("below", PLACE + 512), ("above", PLACE + 508), ("above", PLACE - 508)])
-def test_what_is_written_into_a_buffer_changes_it(tmp_path, isa, kernel, at):
+def test_store_into_a_buffer_invalidates_it(tmp_path, isa, kernel, at):
     site = neighbours(tmp_path, kernel, isa, at)
     assert site.status == "data-dependent" and "may overwrite" in site.reason
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_what_is_written_before_a_buffer_does_not_change_it(tmp_path, isa):
+def test_store_before_a_buffer_keeps_it(tmp_path, isa):
     assert neighbours(tmp_path, "above", isa, PLACE - 512).status == "exact"
 
 
-def test_discarded_contents_are_not_those_of_the_launch(tmp_path):
+def test_discarded_buffer_contents_are_unknown(tmp_path):
     path = tmp_path / "k.ptx"
     path.write_text(
         """.version 8.0

@@ -66,30 +66,30 @@ def claim(*behind: str, trips=(LANE, ir.Const(1)), stride=128, counted=False):
     return next(site for site in result.sites if site.index == store)
 
 
-def test_a_request_may_be_of_a_few_lanes():
+def test_request_after_yield_costs_between_one_and_all_lanes():
     site = claim()
     assert site.status is not Status.EXACT
     assert site.per_request == (1, 32)
 
 
-def test_how_many_lanes_are_active_is_not_known():
+def test_counted_request_after_yield_is_not_exact():
     site = claim(counted=True)
     assert site.status is not Status.EXACT
     assert site.per_request is None or site.per_request[0] <= 1
 
 
 @pytest.mark.parametrize("counted", [False, True])
-def test_all_lanes_that_name_all_are_together_again(counted):
+def test_warpsync_all_after_yield_makes_the_request_exact(counted):
     site = claim("WARPSYNC.ALL", counted=counted)
     assert (site.status, site.requests, site.wavefronts) == (Status.EXACT, 1, 32)
 
 
-def test_lanes_that_yield_together_stay_together():
+def test_uniform_yield_keeps_lanes_converged():
     site = claim(trips=(ir.Const(1), ir.Const(1)))
     assert (site.status, site.requests, site.wavefronts) == (Status.EXACT, 1, 32)
 
 
-def test_a_conflict_free_store_stays_so_whoever_is_together():
+def test_conflict_free_store_after_yield_takes_one_wavefront():
     assert claim(stride=4).per_request == (1, 1)
 
 
@@ -109,7 +109,7 @@ extern "C" __global__ void k(unsigned* out) {{
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("condition, known", [("t & 1", False), ("t < 32", True)])
-def test_lanes_that_sleep_give_way(tmp_path, isa, condition, known):
+def test_nanosleep_of_some_lanes_diverges_requests_after_bsync(tmp_path, isa, condition, known):
     """Measured (bench/adversary/kernels, 9008 and 9041): other lanes do not wait for them at the following BSYNC, but
     at a WARPSYNC.ALL and at a barrier of the block.
     """
@@ -135,7 +135,7 @@ extern "C" __global__ void k(unsigned* out, unsigned n) {
 
 
 @pytest.mark.parametrize("trips", [3, None])
-def test_lanes_may_sleep_where_nothing_else_matters(tmp_path, trips):
+def test_nanosleep_in_a_branch_outside_the_slice_diverges_lanes(tmp_path, trips):
     """A branch that decides no address is not executed, but lanes may still yield in it."""
     path = tmp_path / "k.cu"
     path.write_text(SLEEPING_PERHAPS)
@@ -163,7 +163,7 @@ EXIT
 
 
 @pytest.mark.parametrize("lanes, requests", [("0x1, RZ, 0xc0", None), ("0x1f, RZ, 0xc0", None), ("0x1, RZ, 0xfc", 1)])
-def test_lanes_may_yield_behind_a_branch_that_is_not_decided(lanes, requests):
+def test_yield_after_an_undecided_branch_diverges_lanes(lanes, requests):
     """Measured (seed 710070 of bench/adversary/random_ptx): lanes that wait at BSYNC continue before the arrival of
     lanes that yield after a branch on a parameter: two requests per warp. If no lane waits there is one.
     """
@@ -200,7 +200,7 @@ EXIT
 @pytest.mark.parametrize(
     "lanes, gives_way, together", [("0x7", True, False), ("0x7", False, True), ("0x0", True, True)]
 )
-def test_groups_of_lanes_may_be_in_different_trips_of_a_loop_that_gives_way(lanes, gives_way, together, told):
+def test_groups_of_lanes_in_different_trips_of_a_yielding_loop(lanes, gives_way, together, told):
     """Lane l stores to bank l + 8·t in trip t, one wavefront if all are in the same trip; lanes reach the loop in
     groups, as those that left the previous loop continue when the others yield.
     """
@@ -227,7 +227,7 @@ extern "C" __global__ void __launch_bounds__(32) k(unsigned* out, unsigned n, un
 
 
 @pytest.mark.parametrize("sleep, together", [("__nanosleep(t)", False), ("__threadfence()", True)])
-def test_what_sleeps_need_not_decide_anything(tmp_path, sleep, together):
+def test_nanosleep_that_decides_no_address_separates_trips(tmp_path, sleep, together):
     """Neither branch around a sleep decides an address: lanes diverge at the first, and reach different trips of the
     loop if they sleep in it. Lane l stores to bank l + 8·i.
     """
@@ -273,7 +273,7 @@ def behind_a_collective(inner: str, gives_way: bool = True):
     return site.requests
 
 
-def test_lanes_diverge_again_behind_a_collective():
+def test_barriers_set_again_after_a_collective_leave_requests_unknown():
     """Measured (bench/adversary/kernels/9023 at -G): two requests, if lanes that yielded reach a BSYNC of the barrier
     that the lanes which continued without them have set meanwhile; and if each group sets it separately, at one later
     BSSY (seed 6045 at -G).
@@ -282,7 +282,7 @@ def test_lanes_diverge_again_behind_a_collective():
     assert behind_a_collective("B1") is None
 
 
-def test_lanes_stay_together_behind_a_collective():
+def test_collective_without_yield_keeps_lanes_converged():
     assert behind_a_collective("B1", gives_way=False) == 1
 
 
@@ -303,7 +303,7 @@ EXIT
 """
 
 
-def test_suspended_lanes_resume_after_lanes_that_are_given_up():
+def test_suspended_lanes_resume_when_other_lanes_exit_under_an_unknown_guard():
     """The analysis gives up eight lanes at an EXIT guarded by a parameter, in a loop; the others still execute the
     store.
     """
@@ -332,7 +332,7 @@ EXIT
     "lanes, mask, requests",
     [("0x8", "c[0x0][0x210]", None), ("0x80", "c[0x0][0x210]", 1), ("0x80", "0xffffffff", 1), ("0x0", "0xffffffff", 1)],
 )
-def test_lanes_that_wait_for_unknown_lanes_may_go_on_with_any(lanes, mask, requests):
+def test_unknown_member_mask_may_release_any_lanes(lanes, mask, requests):
     """Measured (seed 742662 of bench/adversary/random_ptx): an unknown mask was taken for an empty one, so that
     diverged lanes continued one by one. A mask that is known in the active lanes is known, whatever other lanes hold.
     """
@@ -340,3 +340,76 @@ def test_lanes_that_wait_for_unknown_lanes_may_go_on_with_any(lanes, mask, reque
     launch = ptxaudit.Launch("k", grid=1, block=32)
     (store,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
     assert store.requests == requests
+
+
+SPINNING = """
+S2R R0, SR_TID.X
+IMAD.SHL.U32 R8, R0, 0x80, RZ
+MOV R10, c[0x0][0x210]
+ISETP.NE.AND P1, PT, R0, RZ, PT
+MOV R9, c[0x0][0x214]
+ISETP.EQ.AND P2, PT, R9, RZ, PT
+STS [R8], RZ
+@P2 BRA 0xe0
+@P1 BRA 0xd0
+LDG.E R3, desc[UR6][R4.64]
+NANOSLEEP 0x28
+ISETP.NE.AND P0, PT, R3, RZ, PT
+@P0 BRA 0x90
+SYNC
+IADD3 R10, R10, -0x1, RZ
+ISETP.NE.AND P3, PT, R10, RZ, PT
+@P3 BRA 0x60
+EXIT
+"""
+
+
+@pytest.mark.parametrize("sync, low", [("WARPSYNC.ALL", 32), ("NOP", 1)])
+def test_lanes_are_together_in_a_loop_in_which_all_wait_for_one_that_sleeps(sync, low):
+    """A parameter decides whether a thread spins on a lock, and how often."""
+    function = function_of(SPINNING.replace("SYNC", sync))
+    launch = ptxaudit.Launch("k", grid=1, block=32)
+    (store,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
+    assert store.per_request == (low, 32)
+
+
+TRIPS_UNKNOWN = """
+S2R R0, SR_TID.X
+IMAD.SHL.U32 R8, R0, 0x80, RZ
+ISETP.GE.U32.AND P1, PT, R0, 0x8, PT
+BSSY B0, 0xc0
+VOTE.ANY R9, PT, PT
+BSSY B1, 0x90
+@P1 BRA 0x80
+WARPSYNC NAMED
+BSYNC B1
+LDG.E R7, desc[UR4][R8.64]
+ISETP.NE.AND P0, PT, R7, RZ, PT
+@P0 BRA 0x40
+BSYNC B0
+STS [R8], RZ
+EXIT
+"""
+
+
+@pytest.mark.parametrize(
+    "named, before, requests",
+    [
+        ("R9", "VOTE.ANY R9, PT, PT", None),  # of all lanes that were active before the branch
+        ("R9", "NOP", 1),
+        ("0xff", "VOTE.ANY R9, PT, PT", 1),
+    ],
+)
+def test_lanes_that_wait_for_lanes_elsewhere_give_way(named, before, requests):
+    """Measured (bench/languages/kernels/9536 at -O0): where eight lanes of a loop wait for all that were active before a
+    branch, the others go on without them, at the barrier behind the branch and at that behind the loop.
+
+    The loop's trips are unknown. NOP: the mask is instead that of the lanes at the WARPSYNC.
+    """
+    text = TRIPS_UNKNOWN.replace("NAMED", named).replace("VOTE.ANY R9, PT, PT", before)
+    if before == "NOP":
+        text = text.replace("@P1 BRA 0x80\nWARPSYNC R9", "VOTE.ANY R9, PT, PT\nWARPSYNC R9")
+    function = function_of(text)
+    launch = ptxaudit.Launch("k", grid=1, block=32)
+    sites = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
+    assert sites[-1].requests == requests

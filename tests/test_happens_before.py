@@ -53,7 +53,7 @@ class Model:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_precedes(seed: int) -> None:
+def test_ordering_matches_the_reference_model(seed: int) -> None:
     dice = random.Random(seed)
     for _ in range(HISTORIES // 20):
         order, model = HappensBefore(1, lambda size: None), Model()
@@ -159,7 +159,7 @@ def modelled(steps: list[Step], explicit: bool) -> tuple[dict[int, Accesses], di
 
 @pytest.mark.parametrize("explicit", [False, True])
 @pytest.mark.parametrize("seed", range(10))
-def test_a_load_is_known_where_all_stores_are_ordered_with_it(seed: int, explicit: bool) -> None:
+def test_load_is_known_if_all_stores_are_ordered_with_it(seed: int, explicit: bool) -> None:
     """explicit: lanes of an access are issued together, as in machine code."""
     dice = random.Random(f"{seed} {explicit}")
     known = 0
@@ -189,7 +189,7 @@ def test_a_load_is_known_where_all_stores_are_ordered_with_it(seed: int, explici
     assert known
 
 
-def test_lanes_that_name_the_same_word() -> None:
+def test_lanes_are_grouped_by_equal_masks() -> None:
     words = np.zeros((2, LANES), np.uint32)
     words[0, :4], words[0, 4:8], words[1, :2] = 0xF, 0xF0, 3
     mask = words != 0
@@ -197,7 +197,7 @@ def test_lanes_that_name_the_same_word() -> None:
     assert found == [[0xF, 3], [0xF0, 0]]
 
 
-def test_rows_are_copied() -> None:
+def test_copied_rows_are_independent() -> None:
     order = HappensBefore(2, lambda size: None)
     mask = np.zeros((2, LANES), bool)
     mask[:, :3] = True
@@ -211,7 +211,7 @@ def test_rows_are_copied() -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_what_is_taken_back_leaves_nothing(seed: int) -> None:
+def test_undone_accesses_leave_no_trace(seed: int) -> None:
     dice = random.Random(seed)
     for _ in range(20):
         first, second = history(dice), history(dice)
@@ -294,7 +294,7 @@ def zeroed() -> Cells:
 
 @pytest.mark.parametrize("explicit", [False, True])
 @pytest.mark.parametrize("seed", range(10))
-def test_a_word_is_known_where_all_operations_are_ordered_with_the_load(seed: int, explicit: bool) -> None:
+def test_atomic_word_is_known_if_all_operations_are_ordered_with_the_load(seed: int, explicit: bool) -> None:
     """Sums in any order among themselves; else, each with those that follow it."""
     dice = random.Random(f"{seed} {explicit} word")
     known = mixed = 0
@@ -328,7 +328,7 @@ def test_a_word_is_known_where_all_operations_are_ordered_with_the_load(seed: in
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_operations_that_are_taken_back_leave_nothing(seed: int) -> None:
+def test_undone_atomic_operations_leave_no_trace(seed: int) -> None:
     dice, stopped = random.Random(f"{seed} back"), 0
     for _ in range(40):
         first, second = word_history(dice), [*history(dice), *word_history(dice)]

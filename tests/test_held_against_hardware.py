@@ -63,7 +63,7 @@ def rows(name: str, *verdicts: Verdict):
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_every_site_agrees_with_the_counters(name: str) -> None:
+def test_every_site_matches_the_counters(name: str) -> None:
     wrong = [
         f"{launch} {row.offset:#x} {row.verdict}: {row.why}"
         for launch, row in rows(name, Verdict.DIFFERS, Verdict.UNLISTED)
@@ -87,7 +87,7 @@ def totals(name: str) -> list[tuple[Measured, Total]]:
     return [(launch, total) for launch, comparison in comparisons(name) for total in comparison.totals]
 
 
-def test_with_less_told_nothing_claimed_is_wrong() -> None:
+def test_no_claim_is_wrong_without_parameters() -> None:
     """Without the parameters figures are ranges and conditions, which include the counts."""
     for launch in measured_kernels.load("kernels_sm90"):
         shape = dataclasses.replace(launch, launch=dataclasses.replace(launch.launch, param_bytes=None))
@@ -109,7 +109,7 @@ EXACT_WITH_DATA = {"samples_sm90": 4745, "idioms_sm90": 2913}
     reason="this NumPy draws other random numbers than the one that filled the buffers",
 )
 @pytest.mark.parametrize("name", EXACT_WITH_DATA)
-def test_with_the_data_told_more_is_exact_and_nothing_wrong(name: str) -> None:
+def test_specified_data_makes_more_sites_exact(name: str) -> None:
     exact = 0
     for launch, untold in comparisons(name):
         found = untold
@@ -122,7 +122,7 @@ def test_with_the_data_told_more_is_exact_and_nothing_wrong(name: str) -> None:
     assert exact >= EXACT_WITH_DATA[name]
 
 
-def test_every_measured_instruction_is_a_site() -> None:
+def test_every_profiled_instruction_is_a_site() -> None:
     """Also instructions that never ran: the report has every instruction that the profiler lists."""
     for name in SETS:
         for launch, comparison in comparisons(name):

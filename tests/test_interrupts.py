@@ -105,7 +105,7 @@ def started(here, *options, **more):
 
 @pytest.mark.parametrize("options", [(), ("--jobs", "2")], ids=["one", "jobs"])
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_command_leaves_nothing(here, number, status, options):
+def test_interrupted_command_leaves_no_files(here, number, status, options):
     Path("report.json").write_text("as it was")
     child = started(here, "--format", "json", "-o", "report.json", *options)
     family = processes.below(child.pid)
@@ -128,7 +128,7 @@ def _runs(process):
         return False
 
 
-def test_a_process_that_is_killed_takes_no_file_along(here):
+def test_killed_worker_loses_no_other_file(here):
     child = started(here, "--jobs", "2", "--format", "json")
     (here / "cuda" / "bin" / "ptxas").write_text("#!/bin/sh\nexit 1\n")  # from now on it fails
     workers = [
@@ -160,7 +160,7 @@ pipeline.audit_part = ending
 
 
 @pytest.mark.parametrize("shares", [[["k0.ptx", "k3.ptx", "k1.ptx"], ["k2.ptx"]], [["k3.ptx"], ["k0.ptx"]]])
-def test_the_file_with_which_a_process_ends_is_a_problem_and_the_others_are_there(here, monkeypatch, shares):
+def test_file_that_crashes_a_worker_is_a_problem(here, monkeypatch, shares):
     (here / "site").mkdir()
     (here / "site" / "sitecustomize.py").write_text(DEADLY)
     monkeypatch.setenv("PYTHONPATH", f"{here / 'site'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
@@ -172,12 +172,12 @@ def test_the_file_with_which_a_process_ends_is_a_problem_and_the_others_are_ther
     assert problem.file == "k3.ptx" and "ended by SIGKILL" in problem.what and "--jobs" in problem.hint
 
 
-def test_several_processes_find_what_one_does(here):
+def test_several_processes_give_the_report_of_one(here):
     files = sorted(map(str, Path().glob("*.ptx")))
     assert ptxaudit.audit(files, jobs=3) == ptxaudit.audit(files)
 
 
-def test_several_processes_import_nothing_from_the_working_folder(here):
+def test_workers_import_nothing_from_the_working_folder(here):
     for name in ("pickle", "struct", "multiprocessing", "numpy", "lark"):
         Path(f"{name}.py").write_text("open('planted', 'w')\n")
     done = subprocess.run(
@@ -194,7 +194,7 @@ def test_several_processes_import_nothing_from_the_working_folder(here):
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "html"])
-def test_a_full_disk_is_a_message(here, form):
+def test_full_disk_is_a_message(here, form):
     done = run("audit", "k0.ptx", "--format", form, "-o", "/dev/full", status=2)
     assert "cannot write this file: No space left on device" in done.stderr
 
@@ -203,7 +203,7 @@ def test_a_full_disk_is_a_message(here, form):
     "words",
     [("audit", "k0.ptx"), ("audit", "k0.ptx", "--format", "json"), ("machines",), ("audit", "k0.ptx", "--list")],
 )
-def test_a_full_standard_output_is_a_message(here, words):
+def test_full_standard_output_is_a_message(here, words):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "ptxaudit", *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=WATCHDOG
@@ -212,7 +212,7 @@ def test_a_full_standard_output_is_a_message(here, words):
     assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
 
 
-def test_an_output_takes_the_place_of_a_file_at_once(here):
+def test_output_replaces_a_file_atomically(here):
     Path("report.json").write_text("old")
     Path("report.json").chmod(0o640)
     os.symlink("report.json", "link.json")
@@ -245,7 +245,7 @@ def _mask():
         ("compare", "k0.ptx", "k1.ptx", "-o", "k1.ptx"),
     ],
 )
-def test_an_input_is_never_overwritten(here, words):
+def test_input_is_never_overwritten(here, words):
     os.link("k0.ptx", "hard.ptx")
     Path("l.toml").write_text('[[launch]]\nkernel = "*"\nblock = 32\n')
     before = {path.name: path.read_bytes() for path in Path().iterdir()}

@@ -63,7 +63,7 @@ def site(body: str, stride: int = 4, told: bool = False):
 
 
 @pytest.mark.parametrize("around", WAYS)
-def test_the_way_of_a_branch_that_leads_there_is_named(around):
+def test_reason_names_the_branch_outcome_that_reaches_the_site(around):
     begin = "mov.u32 %r9, 0;\nsetp.gt.u32 %p3, %r5, 9;\nsetp.eq.u32 %p2, %r5, 7;\nbarrier.red.or.pred %p1, 0, %p2;\n"
     said = site(begin + around.format("st.shared.u32 [%r4], %r2;")).reason
     said = re.sub(r"__syncthreads_or at PTX line \d+", "X", said)
@@ -78,7 +78,7 @@ def test_the_way_of_a_branch_that_leads_there_is_named(around):
         (BARRIER_BRANCH, "it runs unless __syncthreads_or at PTX line ", ""),
     ],
 )
-def test_what_data_decides_the_number_of_is_invariant(body, when, left, stride, cost):
+def test_requests_of_data_dependent_number_are_invariant(body, when, left, stride, cost):
     found = site(body, stride)
     assert found.status == "invariant" and (found.per_request.low, found.per_request.high) == (cost, cost)
     assert found.requests is None and found.wavefronts is None and found.reason.startswith(when)
@@ -88,7 +88,7 @@ def test_what_data_decides_the_number_of_is_invariant(body, when, left, stride, 
 
 
 @pytest.mark.parametrize("stride,cost", [(4, 1), (12, 1), (8, 2)])
-def test_an_unknown_predicate_that_all_lanes_share(stride, cost):
+def test_uniform_unknown_predicate_leaves_the_cost_invariant(stride, cost):
     found = site(UNIFORM_PREDICATE, stride)
     assert found.status == "conditional" and found.per_request.high == found.per_request.low == cost
     assert found.requests == 6 and found.active_requests is None
@@ -96,12 +96,12 @@ def test_an_unknown_predicate_that_all_lanes_share(stride, cost):
     assert site(UNIFORM_PREDICATE, stride, told=True).status == "exact"
 
 
-def test_one_lane_costs_one_wherever_it_goes():
+def test_single_lane_at_an_unknown_address_is_exact():
     found = site(ONE_LANE)
     assert (found.status, found.requests, found.wavefronts, found.excess) == ("exact", 6, 6, 0)
 
 
-def test_lanes_that_data_decides_are_no_invariant():
+def test_data_dependent_addresses_are_not_invariant():
     found = site(
         "ld.global.u32 %r6, [%rd1+4];\nadd.u32 %r6, %r6, %r2;\nmul.lo.u32 %r6, %r6, %r6;\nand.b32 %r6, %r6,"
         " 1020;\nadd.u32 %r6, %r6, %r3;\nst.shared.u32 [%r6], %r2;"
@@ -109,7 +109,7 @@ def test_lanes_that_data_decides_are_no_invariant():
     assert found.status == "data-dependent" and found.per_request.low < found.per_request.high
 
 
-def test_a_store_to_shared_memory_leaves_local_memory_alone():
+def test_store_to_shared_memory_keeps_local_memory():
     """A value spilled before a branch that is skipped is known after it if the branch only wrote to shared memory."""
     spill = (
         "mov.u64 %rd2, own;\nst.local.u32 [%rd2], %r4;\n{branch}\nld.local.u32 %r9, [%rd2];\nst.shared.u32 [%r9+2048],"
@@ -130,7 +130,7 @@ LANES_BY_RUN = (
 )
 
 
-def test_what_is_shown_of_a_request_says_no_lanes_that_the_run_did_not_see():
+def test_patterns_omit_lanes_that_the_run_did_not_determine():
     launch = ptxaudit.Launch("k", grid=1, block=32, params=[None, None])
     report = ptxaudit.audit(PTX.format(body=LANES_BY_RUN, stride=4), launches=[launch], patterns=True)
     found = report.sites[-1]
@@ -138,7 +138,7 @@ def test_what_is_shown_of_a_request_says_no_lanes_that_the_run_did_not_see():
     assert all(one.count is None or one.active == 0b11111 for one in found.patterns)
 
 
-def test_an_exact_site_that_no_lane_takes_part_in_has_no_excess():
+def test_exact_site_without_active_lanes_has_no_excess():
     result = SiteResult(
         0, Status.EXACT, requests=3, active_requests=0, wavefronts=0, per_request=(1, 1), ideal_per_request=(1, 1)
     )

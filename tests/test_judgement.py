@@ -31,7 +31,7 @@ VIOLATED, SATISFIED, OPEN = Judgement.VIOLATED, Judgement.SATISFIED, Judgement.O
 
 
 @given(low=st.integers(0, 40), more=st.one_of(st.none(), st.integers(0, 40)), limit=st.integers(1, 90))
-def test_an_interval_is_judged_as_all_of_its_values_are(low, more, limit):
+def test_limit_judges_an_interval_as_all_of_its_values(low, more, limit):
     high = None if more is None else low + more
     meets = {value >= limit for value in range(low, (limit + 100 if high is None else high) + 1)}
     assert against((low, high), limit) is {(True,): VIOLATED, (False,): SATISFIED}.get(tuple(meets), OPEN)
@@ -74,7 +74,7 @@ def as_site(possible, status: Status) -> Site:
 )
 @settings(max_examples=600, deadline=None)
 @example(possible=(((2,),), ((1, 1),)), status=Status.BOUNDED, limit=1)  # equal costs, different ideals
-def test_what_is_proved_holds_in_every_case(possible, status, limit):
+def test_proved_judgements_hold_in_every_case(possible, status, limit):
     one = as_site(possible, status)
     for figure, at in ((above_ideal(one), 0), (ways(one), 1), (total_above_ideal(one), 2)):
         meets = {figures_of(requests)[at] >= limit for requests in possible}
@@ -114,7 +114,7 @@ def test_what_is_proved_holds_in_every_case(possible, status, limit):
     strict=st.booleans(),
 )
 @settings(max_examples=200, deadline=None)
-def test_every_site_that_a_limit_is_about_is_counted_once(limits, seed, strict):
+def test_each_site_in_scope_of_a_limit_is_counted_once(limits, seed, strict):
     rng = random.Random(seed)
     pool = [
         site(),
@@ -181,7 +181,7 @@ def body_of(rng: random.Random) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_what_is_proved_of_a_kernel_holds_for_every_parameter(seed):
+def test_proved_judgements_of_a_kernel_hold_for_every_parameter(seed):
     """With only the block specified, whatever is denied or passes does so for every value of the parameter."""
     text = KERNEL.format(body=body_of(random.Random(seed))[0])
     numbers = [*range(34), 64, 100]
@@ -249,11 +249,11 @@ def stands(rule: str, *sites: Site, **changes) -> list[str]:
         ("PA010", UNKNOWN, ["not judged"]),
     ],
 )
-def test_each_rule_counts_what_it_could_not_judge(rule, one, standing):
+def test_each_rule_counts_its_unjudged_sites(rule, one, standing):
     assert stands(rule, one) == standing
 
 
-def test_a_vector_with_its_machine_code_beside_is_judged():
+def test_split_vector_is_judged_by_its_machine_code():
     vector, pieces = (
         site(id="v", **WIDE),
         [site(id=f"s{n}", opcode="LDS", offset=16 * n, ptx_line=None) for n in range(2)],
@@ -268,7 +268,7 @@ def test_a_vector_with_its_machine_code_beside_is_judged():
         assert {str(k): n for k, n in judge(both, [parse_limit("PA007")]).standing.items()} == standing
 
 
-def test_local_arrays_and_kernels_without_a_launch():
+def test_rules_on_local_arrays_and_kernels_without_a_launch():
     by = [Local("ld.local.f32", "", by, None, 5, Source("/src/k.cu", 5)) for by in ("lane", "data")]
     assert stands("PA008", site(), local=tuple(by)) == ["denied", "not judged"] and stands("PA008", site()) == []
     assert stands("PA010", site(), launch=None) == []
@@ -311,18 +311,18 @@ ALIKE = Why("several", False, parts=(Why("lanes-cost-alike", False),))
         ("PA013", of_memory(space="local", opcode="STL", kind="array", requests=64), {}, []),
     ],
 )
-def test_each_rule_of_memory_counts_what_it_could_not_judge(rule, one, changes, standing):
+def test_each_memory_rule_counts_its_unjudged_sites(rule, one, changes, standing):
     assert stands(rule, memory=(one,), **({"isa": "sass"} | changes)) == standing
 
 
-def test_lanes_on_one_address_are_not_one_because_a_request_costs_its_ideal():
+def test_ideal_cost_does_not_imply_one_way():
     given = SiteResult(0, Status.INVARIANT, requests=2, active_requests=2, per_request=(1, 1), ideal_per_request=(1, 1))
     assert structs.replace(given, ways=32).counted().ways == 1  # in shared memory, one way per group
     assert structs.replace(given, ways=32, lanes=64).counted().ways is None
     assert structs.replace(given, ways=1, lanes=64).counted().ways == 1
 
 
-def test_scalars_that_may_conflict_side_by_side():
+def test_adjacent_scalars_that_may_conflict_are_not_judged():
     open_ = as_site((((1,),), ((4,),)), Status.BOUNDED)
     four = [
         structs.replace(open_, text=f"ld.shared.f32 %f{n}, [%r1+{n * 4}];", id=str(n), lane_step=16) for n in range(4)
@@ -334,7 +334,7 @@ def test_scalars_that_may_conflict_side_by_side():
     assert stands("PA005", *(structs.replace(one, lane_step=4) for one in four)) == ["passed"] * 4
 
 
-def test_block_shapes_that_are_tried_prove_nothing():
+def test_tried_block_shapes_prove_no_judgement():
     told = """.version 8.0
 .target sm_90
 .address_size 64
@@ -365,7 +365,7 @@ ret;
         ("mov.b32 %r5, %laneid; shl.b32 %r4, %r5, 9;", "by-last-warp"),
     ],
 )
-def test_the_steps_of_a_copy_depend_on_an_unspecified_block(address, kind):
+def test_copy_steps_depend_on_the_unspecified_block(address, kind):
     """Rows of 16 bytes take one step in a block of 32 lanes, four in one of 2 x 16, and one in a block of one lane."""
     text = f""".version 8.0
 .target sm_90
@@ -392,7 +392,7 @@ ret;
         assert (free.line_class_proved or 0) <= one.line_class_proved <= one.line_class_max <= free.line_class_max
 
 
-def test_fewer_lanes_of_a_vector_may_be_merged_and_conflict():
+def test_partial_vector_request_may_conflict_where_the_full_one_does_not():
     """Lanes 0 and 16 alone form one group, in which they conflict; all lanes form two groups without a conflict."""
     body = (
         "mad.lo.u32 %r4, %r1, 8, %r3;\nand.b32 %r7, %r1, %r2;\nsetp.eq.u32 %p1, %r7, 0;\n@%p1 ld.shared.v2.f32 {%f1,"
@@ -412,7 +412,7 @@ def line(limits, *sites, strict=False, problems=()):
     return gate_text(verdict, strict, len(problems))
 
 
-def test_the_closing_line_counts():
+def test_closing_line_counts_unjudged_sites():
     loads, matrices = (
         [site(id=str(n)) for n in range(64)],
         [open_site(Status.UNKNOWN, access="wgmma", id=f"m{n}") for n in range(2)],
@@ -437,7 +437,7 @@ def test_the_closing_line_counts():
     )
 
 
-def test_kernels_that_could_not_be_audited_are_counted_too():
+def test_closing_line_counts_kernels_that_could_not_be_audited():
     broken = [Problem("no rule", kernel="k2", file="k.cu"), Problem("not PTX", file="cut.ptx")]
     assert (
         line(["excess=1"], site(), problems=broken)
@@ -446,7 +446,7 @@ def test_kernels_that_could_not_be_audited_are_counted_too():
     )
 
 
-def test_a_baseline_makes_nothing_fine(tmp_path):
+def test_baseline_does_not_excuse_unjudged_sites(tmp_path):
     """Sites that it could not judge count as not judged, and are denied once they are proved."""
     from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
 
@@ -473,7 +473,7 @@ def test_a_baseline_makes_nothing_fine(tmp_path):
         assert not found["good"].denials and found["good"].standing == {Standing.PASSED: 1}
 
 
-def test_what_the_baseline_could_not_judge_either_is_told_apart(tmp_path):
+def test_strict_denies_only_sites_unjudged_since_the_baseline(tmp_path):
     """--strict only denies new sites, and the closing line says so."""
     from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
 
@@ -508,7 +508,7 @@ def test_what_the_baseline_could_not_judge_either_is_told_apart(tmp_path):
         )
 
 
-def test_an_older_baseline_tells_what_is_open_as_found(tmp_path):
+def test_older_baseline_lists_unjudged_rules_as_findings(tmp_path):
     from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
 
     file = tmp_path / "b.json"
@@ -522,7 +522,7 @@ def test_an_older_baseline_tells_what_is_open_as_found(tmp_path):
     assert judge(new, [parse_limit("PA001")], ratchet=Ratchet.of(read_baseline(file), new)).denials
 
 
-def test_the_command_is_strict_about_what_it_could_not_judge(tmp_path):
+def test_strict_option_denies_unjudged_sites(tmp_path):
     (tmp_path / "k.ptx").write_text(
         KERNEL.format(body="mad.lo.u32 %r4, %r1, %r2, %r3;\nand.b32 %r4, %r4, 65532;\nld.shared.f32 %f1, [%r4];")
     )

@@ -40,12 +40,12 @@ def targets(listed, code=CODE, table=TABLE):
     return listed_targets(Context(section, 90, 0x210), lines).get(JUMP, ())
 
 
-def test_listed_targets_are_taken():
+def test_indexed_branch_takes_its_listed_targets():
     assert targets((0x60, 0x70)) == (0x60, 0x70)
 
 
 @pytest.mark.parametrize("listed", [(0, 0, 0), (0x50, 0x60, 0)])
-def test_targets_that_were_not_filled_in_are_the_words_of_the_table(listed):
+def test_unrelocated_targets_are_read_from_the_table(listed):
     assert targets(listed) == (0x50, 0x70, 0x60)
 
 
@@ -60,5 +60,5 @@ def test_targets_that_were_not_filled_in_are_the_words_of_the_table(listed):
         ("c[0x2][R6]", "c[0x4][R6]"),  # the file does not contain it
     ],
 )
-def test_a_register_that_may_hold_anything_leads_anywhere(old, new):
+def test_indexed_branch_on_an_unknown_register_has_no_targets(old, new):
     assert targets((0, 0), CODE.replace(old, new)) == ()

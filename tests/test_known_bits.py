@@ -79,7 +79,7 @@ SHAPES = {  # operation -> (width, widths of its sources, indices of constant so
 
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("name", SHAPES)
-def test_bits_that_are_called_known_are_those_of_every_number(name, seed):
+def test_known_bits_hold_for_every_value_of_the_unknowns(name, seed):
     rng = random.Random(f"{name} {seed}")
     width, widths, constants, attributes = SHAPES[name]
     if name == "lop3":
@@ -102,7 +102,7 @@ def test_bits_that_are_called_known_are_those_of_every_number(name, seed):
         assert rest & ~int(apart.unknown.flat[0]) == int(apart.bits.flat[0]), (name, [hex(n) for n in chosen])
 
 
-def test_a_constant_whose_carries_would_hide_bits_stays_apart_until_bits_are_asked_for():
+def test_constant_addend_stays_separate_until_bits_are_read():
     index = value(0, 0x3FC, 32)
     place = operations.apply(Op("add", (Reg("r", 32),), bits=32), (index, value(0x640, 0, 32)))
     further = operations.apply(Op("add", (Reg("r", 32),), bits=32), (value(0x10, 0, 32), place))
@@ -112,14 +112,14 @@ def test_a_constant_whose_carries_would_hide_bits_stays_apart_until_bits_are_ask
     assert not low.terms and known_bits.known_part(low).unknown.tolist() == [[0xC]]
 
 
-def test_a_choice_has_the_bits_of_both():
+def test_select_knows_the_bits_common_to_both_values():
     op = Op("select", (Reg("r", 32),), bits=32)
     choice = Value(np.zeros((1, 1), bool), poison=np.ones((1, 1), bool), why=WHY)
     found = known_bits.known_part(operations.apply(op, (value(63, 0, 32), value(191, 0, 32), choice)))
     assert (int(found.bits.flat[0]), int(found.unknown.flat[0])) == (63, 128)
 
 
-def test_lanes_that_are_known_keep_their_bits_beside_those_that_are_not():
+def test_known_lanes_keep_their_bits_beside_unknown_lanes():
     lanes = np.arange(4)[None, :]
     found = known_bits.known_part(Value(lanes.astype(np.uint32), poison=lanes > 2, why=WHY))
     assert found.bits.tolist() == [[0, 1, 2, 0]] and found.unknown.tolist() == [[0, 0, 0, 0xFFFFFFFF]]
@@ -127,7 +127,7 @@ def test_lanes_that_are_known_keep_their_bits_beside_those_that_are_not():
 
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("opcode", ["LDS", "LDS.64", "LDS.128", "STS", "STS.64", "LDS.U8", "ATOMS.ADD"])
-def test_no_addresses_cost_more_than_the_most(opcode, seed):
+def test_addresses_with_unknown_bits_cost_no_more_than_the_upper_bound(opcode, seed):
     rng = random.Random(f"{opcode} {seed}")
     access = banks.classify(opcode)
     aligned = -access.width
@@ -207,7 +207,7 @@ WHOLE = "shl.b32 %r6, %r5, 2; and.b32 %r6, %r6, 0x3ffc; add.u32 %r6, %r6, %r3; l
         (WHOLE, "data-dependent", 1, 32),
     ],
 )
-def test_sites(body, status, low, high):
+def test_site_with_unknown_address_bits(body, status, low, high):
     (site,) = ptxaudit.audit(
         PTX.format(body=body), launches=[ptxaudit.Launch("k", grid=3, block=64, params=[None])]
     ).sites
@@ -223,7 +223,7 @@ ADDRESSES = np.arange(32, dtype=np.uint32)[None, :] * np.uint32(64)
 
 @pytest.mark.parametrize("low", (2, 4, 6))
 @pytest.mark.parametrize("swapped", (False, True))
-def test_lanes_keep_all_bits_beside_those_of_which_some_are_known(low, swapped):
+def test_blend_keeps_known_lanes_beside_partly_known_lanes(low, swapped):
     """`valid` covers all lanes: some lanes known modulo 16 must not reduce the others to that."""
     vague = Value(np.full((1, 1), 0xABCD, np.uint32), (), low, None, WHY)
     known = Value(ADDRESSES)
@@ -235,7 +235,7 @@ def test_lanes_keep_all_bits_beside_those_of_which_some_are_known(low, swapped):
 
 
 @pytest.mark.parametrize("low", (4, 19))
-def test_known_lanes_do_not_become_vague_beside_lanes_that_are_lost(low):
+def test_blend_keeps_known_lanes_beside_partly_known_and_unknown_lanes(low):
     """The same if some of the vague lanes are fully unknown, and if no lane keeps its old value."""
     lost = np.arange(32)[None, :] % 3 == 0
     vague = Value(np.full((1, 32), 0xABCDE, np.uint32), (), low, lost, WHY)
@@ -249,7 +249,7 @@ def test_known_lanes_do_not_become_vague_beside_lanes_that_are_lost(low):
     assert blend(vague, known, np.ones((1, 1), bool)) is known
 
 
-def test_a_place_in_a_line_stays_one_of_its_lanes():
+def test_blend_of_lanes_known_modulo_128_keeps_the_modulus():
     vague = Value(ADDRESSES, (), 7, None, WHY)
     out = blend(Value(ADDRESSES), vague, UPPER)
     assert out.valid == 7 and out.poison is None
@@ -281,13 +281,13 @@ join:
 """
 
 
-def test_a_register_of_two_ways_is_known_on_the_one_where_it_is():
+def test_register_is_known_on_the_path_that_sets_it():
     """Warps of which some lanes took the path on which little is known of it."""
     *_, known = ptxaudit.audit(TEMPORARY, launches=[ptxaudit.Launch("k", grid=1, block=96, params=[None])]).sites
     assert (str(known.status), known.requests, known.wavefronts) == ("exact", 2, 2)
 
 
-def test_temporaries_are_what_no_instruction_reads_before_it_writes_it():
+def test_temporaries_are_registers_written_before_they_are_read():
     reg = lambda name: Reg(name, 32)
     p = Guard(Reg("p", 1))
     code = [
@@ -324,7 +324,7 @@ INDEXED = """
 """
 
 
-def test_parameters_are_read_at_the_indices_of_the_lanes_that_know_theirs():
+def test_indexed_parameter_load_ignores_inactive_lanes():
     """Lanes above 15 have an out-of-bounds index, and do not execute the store."""
     numbers = np.array([0, 32, 64, 1], np.uint32).tobytes()
     (site,) = ptxaudit.audit(INDEXED, launches=[ptxaudit.Launch("k", grid=1, block=32, params=[numbers, None])]).sites

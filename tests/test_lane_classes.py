@@ -82,7 +82,7 @@ def held(text, seed, numbers=()):
         ("cvt.u64.u32 %d, %t; ld.global.u32 %w0, [%d]; setp.lt.s32 %p, %c, %w0; @%p STORE", (1, 4)),
     ],
 )
-def test_lanes_with_equal_sources_take_part_together(body, each):
+def test_lanes_with_equal_predicate_sources_are_active_together(body, each):
     """(Each row of eight lanes is a quarter of a request of 16 bytes per lane.)"""
     site = site_of(body)
     assert (site.per_request.low, site.per_request.high) == each, (site.status, site.reason)
@@ -101,13 +101,13 @@ def test_lanes_with_equal_sources_take_part_together(body, each):
         " X: add.u32 %w0, %w0, %m; sub.u32 %w1, %w1, 1; setp.gt.s32 %q, %w1, 0; @%q bra X;",
     ],
 )
-def test_what_lanes_hold_by_themselves_parts_them(change):
+def test_values_that_differ_by_lane_separate_classes(change):
     _, _, code = change.partition(": ")
     body = "setp.lt.s32 %o, %t, %m;" + code + "setp.lt.u32 %p, %w0, %n; @%p STORE"
     held(text_of(body), 7, [(n, m) for n in (0, 1, 5, 13, 33) for m in (0, 2, 9, 40)])
 
 
-def test_lanes_that_left_a_loop_in_other_trips_are_apart():
+def test_lanes_that_exit_a_loop_in_different_trips_are_separate():
     body = (
         "and.b32 %w0, %n, 15; and.b32 %w1, %c, 3; add.u32 %w0, %w0, %w1; mov.b32 %y, 0;"
         "X: and.b32 %w2, %y, 1; setp.eq.s32 %q, %w2, %m; @!%q bra Y; STORE Y: add.u32 %y, %y, 1;"
@@ -139,7 +139,7 @@ ONE = "setp.eq.s32 %p, %x, %n;"  # at most one lane per warp
         ("setp.eq.s32 %p, %c, %n; @%p STORE", 32),
     ],
 )
-def test_one_lane_costs_what_one_lane_does(body, most):
+def test_request_of_at_most_one_lane_takes_one_wavefront(body, most):
     site = site_of(body, width=4, stride=128)
     assert site.per_request.high == most or most > 1 and site.per_request.high > 1, (site.status, site.reason)
     assert (site.status == "invariant") is (most == 1)
@@ -158,14 +158,14 @@ COPY = "ld.param.u64 %d, [p]; cp.async.cg.shared.global [%a], [%d], 16;"
         (BY_COLUMN, 144, 8, "bounded"),  # a single column takes fewer
     ],
 )
-def test_copies_past_the_l1_that_take_the_same_steps_however_often_they_are_made(when, stride, steps, status):
+def test_steps_of_bypassing_copies_under_an_unknown_predicate(when, stride, steps, status):
     site = site_of(f"{when} @%p bra L; {COPY} L:", stride=stride)
     assert (site.status, site.line_class_max, site.wavefronts) == (status, steps, None), (site.status, site.reason)
     assert (site.line_class_proved == steps) is (status == "invariant") and site.per_request is None
     assert status == "bounded" or f"costs {steps} step" in site.reason
 
 
-def test_copies_of_which_some_lanes_may_write_zeros_are_in_a_range():
+def test_copies_that_may_fill_zeros_are_bounded():
     body = "ld.param.u64 %d, [p]; cp.async.cg.shared.global [%a], [%d], 16, %n;"
     assert site_of(body).status == "bounded"
 
@@ -205,7 +205,7 @@ def random_body(rng):
 
 
 @pytest.mark.parametrize("part", range(3))
-def test_random_predicates_against_the_twin(part):
+def test_random_predicates_match_the_twin(part):
     rng = Random(part)
     settled = 0
     for seed in range(10):
@@ -215,7 +215,7 @@ def test_random_predicates_against_the_twin(part):
     assert settled > 10
 
 
-def test_classes_are_those_of_equal_numbers_and_multiples():
+def test_classes_group_lanes_of_equal_values():
     lanes = np.arange(32, dtype=np.uint32)[None, :]
     n = Uniform("n", kind="parameter", key=("param", 0, 32))
     assert classes_of(unknown(n)) is WHOLE

@@ -91,13 +91,13 @@ def audited(tmp_path, bodies: dict[str, str], isa: str) -> dict[tuple[str, str],
     }
 
 
-def test_lanes_that_wait_for_each_other(tmp_path):
+def test_values_passed_between_lanes_across_syncwarp_are_exact(tmp_path):
     for key, site in audited(tmp_path, {name: body for name, (body, _) in BY_SYNCWARP.items()}, "both").items():
         assert str(site.status) == "exact", (key, site.reason)
         assert (site.requests, site.wavefronts) == (2 * BLOCKS, 2 * BLOCKS * BY_SYNCWARP[key[0]][1]), key
 
 
-def test_lanes_that_the_machine_code_keeps_together(tmp_path):
+def test_values_passed_between_converged_lanes_are_exact_in_machine_code(tmp_path):
     """In PTX, nothing orders them."""
     for key, site in audited(tmp_path, {name: body for name, (body, _) in BY_CODE.items()}, "both").items():
         name, isa = key
@@ -109,6 +109,6 @@ def test_lanes_that_the_machine_code_keeps_together(tmp_path):
         assert site.wavefronts == 2 * BLOCKS * BY_CODE[name][1], (key, site.wavefronts)
 
 
-def test_lanes_that_nothing_orders(tmp_path):
+def test_values_passed_between_unordered_lanes_are_not_exact(tmp_path):
     for key, site in audited(tmp_path, UNKNOWN, "both").items():
         assert str(site.status) not in ("exact", "invariant"), (key, site.wavefronts)

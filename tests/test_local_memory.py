@@ -80,7 +80,7 @@ INDICES = {
 
 
 @pytest.mark.parametrize("index", INDICES)
-def test_what_a_call_or_an_unmodelled_operation_returns_may_differ_between_lanes(index):
+def test_results_of_calls_and_unmodelled_operations_may_differ_between_lanes(index):
     report = ptxaudit.audit(PROLOGUE.format(arch="sm_90") + INDEXED.replace("INDEX", index), isa="ptx")
     assert [access.by for access in report.kernels[0].local] == ([INDICES[index]] if INDICES[index] else [])
 
@@ -166,7 +166,7 @@ def test_spills_arrays_and_frames_of_calls_are_distinguished(tmp_path):
     assert kernels["recursive"].stack is None  # the stack size of a recursive function is unknown
 
 
-def test_what_is_kept_for_a_caller_is_read_off_the_code_where_no_spill_is_named(tmp_path):
+def test_saves_for_a_caller_are_recognised_without_spill_records(tmp_path):
     """As in machine code of earlier assemblers."""
     kernels = audited(from_cuda(CALLS).replace(b"\0ptxas\0", b"\0other\0"), tmp_path)
     recursive, structure = kinds(kernels["recursive"]), kinds(kernels["structure"])

@@ -48,7 +48,7 @@ PTX = """
     ],
 )
 @pytest.mark.parametrize("around", ["@%p1 {}", "@%p1 bra over; {} over:"])
-def test_what_else_is_in_local_memory_stays_known(stores, status, around):
+def test_conditional_store_keeps_other_local_memory(stores, status, around):
     if "st.u32" in stores:
         stores = stores.replace("%rd3", "%rd5")
     loaded = "cvta.local.u64 %rd5, %rd4; ld.global.u64 %rd5, [%rd1];"
@@ -61,14 +61,14 @@ def test_what_else_is_in_local_memory_stays_known(stores, status, around):
     assert site.wavefronts == (12 if status == "exact" else None)
 
 
-def test_without_a_generic_address_of_local_memory_no_pointer_leads_there():
+def test_generic_store_cannot_reach_local_memory_without_its_generic_address():
     body = "ld.global.u64 %rd5, [%rd1]; @%p1 st.u32 [%rd5], %r1;"
     report = ptxaudit.audit(PTX.format(body=body), launches=[ptxaudit.Launch("k", grid=3, block=64, params=[None])])
     assert str(report.sites[-1].status) == "exact"
 
 
 @pytest.mark.parametrize("place,status", [("%rd4", "exact"), ("%rd4+-8", "bounded")])
-def test_a_store_whose_place_changes_on_the_way_is_followed_without_a_run(place, status):
+def test_inference_follows_a_store_whose_address_changes_on_its_path(place, status):
     body = f"@%p1 bra over; add.u64 %rd4, %rd4, 8; st.local.u32 [{place}], %r2; sub.u64 %rd4, %rd4, 8; over:"
     report = ptxaudit.audit(PTX.format(body=body), launches=[ptxaudit.Launch("k", grid=3, block=64, params=[None])])
     site = report.sites[-1]
@@ -76,7 +76,7 @@ def test_a_store_whose_place_changes_on_the_way_is_followed_without_a_run(place,
     assert site.wavefronts == (12 if status == "exact" else None)
 
 
-def test_a_store_whose_place_is_not_known_loses_all_of_it():
+def test_local_store_at_an_unknown_address_invalidates_local_memory():
     body = "cvt.u64.u32 %rd5, %r2; and.b64 %rd5, %rd5, 4; add.u64 %rd5, %rd5, %rd4; @%p1 st.local.u32 [%rd5], %r2;"
     report = ptxaudit.audit(PTX.format(body=body), launches=[ptxaudit.Launch("k", grid=3, block=64, params=[None])])
     assert str(report.sites[-1].status) == "bounded"

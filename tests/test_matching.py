@@ -215,7 +215,7 @@ def test_a_namespace_with_a_version_in_it_is_no_other_kernel():
     }  # one of them
 
 
-def test_kernels_of_two_architectures_are_two_where_both_reports_have_one_in_common():
+def test_kernels_pair_by_architecture_if_both_reports_share_one():
     old = [blind("k", 8, arch="sm_75", isa="sass"), blind("k", 16, arch="sm_80", isa="sass")]
     new = [blind("k", 16, arch="sm_80", isa="sass"), blind("k", 32, arch="sm_90", isa="sass")]
     matched = [(a and a.arch, b and b.arch) for a, b in match_kernels(tuple(old), tuple(new))]
@@ -307,7 +307,7 @@ def test_stores_that_were_merged_are_one_group():
     assert verdicts(old, worse) == [("worse", 4, 1, 32, 64)]
 
 
-def test_two_loads_of_two_lines_that_became_one_are_better_where_it_costs_less():
+def test_loads_of_two_lines_merged_at_lower_cost_are_better():
     """Two LDS of 64 requests each, all lanes on one word; LDS.64 of the pair takes 64 wavefronts, one per request."""
     told = {"requests": 64, "active_requests": 64, "ideal": 64, "wavefronts": 64}
     old = [at(45, text="mean = t[0];", **told), at(46, text="scale = t[1];", **told)]

@@ -45,16 +45,16 @@ def checked() -> Audits:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_no_claim_is_wrong(checked, part):
+def test_no_claim_about_measured_calls_is_wrong(checked, part):
     some = [checked[at] for at in range(part, len(checked), PARTS)]
     assert some and list(report.failures(some)) == [] and list(report.wrong(some)) == []
 
 
-def test_no_access_of_what_is_called_is_left_out(checked):
+def test_every_measured_access_of_a_callee_is_listed(checked):
     assert not [f.text for c in checked for f in c.findings if f.kind == "unlisted"]
 
 
-def test_most_that_is_known_is_exact(checked):
+def test_minimum_number_of_sites_is_exact(checked):
     assert sum(f.verdict is Verdict.EQUAL for c in checked for f in c.findings) >= EQUAL
 
 
@@ -62,7 +62,7 @@ ITSELF = (908, 910, 914)  # recursive functions, some through a table; at -O3 th
 RANGES = 67  # minimum number of their sites with a count or a range
 
 
-def test_functions_that_call_themselves_and_keep_barriers_are_followed(checked):
+def test_recursive_functions_that_save_barriers_are_followed(checked):
     """None of their accesses is missing or wrong, and most have at least a range."""
     found = [f for c in checked if c.seed in ITSELF for f in c.findings]
     assert not [f for f in found if f.verdict is Verdict.WRONG]

@@ -92,7 +92,7 @@ def cost(results: list[int]) -> int:
 @pytest.mark.parametrize("values", (0x3F, 0x8, 0))
 @pytest.mark.parametrize("mask", TILES.values(), ids=TILES)
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_each_group_has_its_own_result(name: str, mask: int, values: int) -> None:
+def test_collective_result_of_each_member_group(name: str, mask: int, values: int) -> None:
     text, meaning = OPERATIONS[name]
     results = [meaning(group(lane, mask), lambda o: value(o, values), lane) for lane in LANES]
     found = site(text, mask, values, [None, None])
@@ -107,7 +107,7 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-def test_what_is_not_known_is_one_value_a_group(name: str) -> None:
+def test_unknown_collective_result_is_one_value_per_group(name: str) -> None:
     """The index is 128 · lane in some tiles and 0 in others: 1 to 32 wavefronts, depending on the loaded data."""
     text = "shl.b32 %w5, %x, 2; cvt.u64.u32 %o, %w5; ld.global.u32 %w5, [%o];" + UNKNOWN[name]
     whole, tiles = (site(text, mask, 0x3F, [None, None]) for mask in (TILES["whole"], TILES["eights"]))
@@ -121,7 +121,7 @@ def test_what_is_not_known_is_one_value_a_group(name: str) -> None:
     assert low <= min(mixed) and max(mixed) <= high, tiles
 
 
-def test_a_mask_that_is_not_known_names_no_group() -> None:
+def test_unknown_member_mask_forms_no_group() -> None:
     """match gives each group of lanes with equal data its own mask."""
     text = (
         "shl.b32 %w5, %x, 2; cvt.u64.u32 %o, %w5; ld.global.u32 %w5, [%o]; match.any.sync.b32 %m, %w5, 0xffffffff; "
@@ -130,13 +130,13 @@ def test_a_mask_that_is_not_known_names_no_group() -> None:
     assert site(text, 0xFFFF, 0x3F, [None, None]).wavefronts is None
 
 
-def test_a_shuffle_from_another_group_gives_nothing_known() -> None:
+def test_shuffle_from_another_group_is_unknown() -> None:
     within = site("shfl.sync.bfly.b32 %r, %v, 7, 0x1f, %m;", 0xFF, 0x3F, [None, None])
     assert (within.status, within.wavefronts) == ("exact", cost([value(lane ^ 7, 0x3F) for lane in LANES]))
     assert site("shfl.sync.bfly.b32 %r, %v, 8, 0x1f, %m;", 0xFF, 0x3F, [None, None]).wavefronts is None
 
 
-def test_groups() -> None:
+def test_member_groups_of_known_masks() -> None:
     tile = known(np.array([[0xFF << (lane & 24) for lane in LANES]], np.uint32))
     active = ALL.copy()
     active[0, 3] = False
@@ -149,7 +149,7 @@ def test_groups() -> None:
     assert pack(members(outside, active)).tolist() == [[0xF7]]
 
 
-def test_groups_that_are_not_known() -> None:
+def test_member_groups_of_unknown_masks() -> None:
     n = Uniform("n", 32, key="n")
     assert pack(members(unknown(n), ALL)).tolist() == [[0xFFFFFFFF]]  # uniform, whatever its value
     per_lane = Value(np.zeros((1, 1), np.uint32), ((n, np.arange(32, dtype=np.uint32)[None]),))
@@ -173,7 +173,7 @@ SOME_END = """.visible .entry k(.param .u64 data)
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_lanes_that_may_have_ended_are_perhaps_not_asked(tmp_path, asked):
+def test_collective_of_lanes_that_may_have_exited_is_unknown(tmp_path, asked):
     """Unknown data decide which lanes exit, so the operations of the other lanes have unknown results."""
     path = tmp_path / "k.ptx"
     path.write_text(PROLOGUE.format(arch="sm_90") + SOME_END.format(ends="@%p exit;", asked=ASKED[asked]))
@@ -182,7 +182,7 @@ def test_lanes_that_may_have_ended_are_perhaps_not_asked(tmp_path, asked):
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_without_them_they_are(tmp_path, asked):
+def test_collective_of_lanes_that_cannot_have_exited_is_known(tmp_path, asked):
     path = tmp_path / "k.ptx"
     path.write_text(PROLOGUE.format(arch="sm_90") + SOME_END.format(ends="", asked=ASKED[asked]))
     (site,) = ptxaudit.audit(path, launches=[ptxaudit.Launch("k", grid=1, block=32)]).sites
@@ -197,8 +197,13 @@ GUARDED = """.visible .entry k(.param .u32 n)
 """
 
 
-@pytest.mark.parametrize("barrier", ("bar.sync 0;", "bar.warp.sync -1;", "barrier.sync 0;"))
-def test_a_barrier_gathers_the_groups_only_without_a_guard(barrier):
+ALIGNED = ("bar.sync 0;", "barrier.sync.aligned 0;")
+# To these, ptxas lets diverged groups come by a WARPSYNC.COLLECTIVE, and they go on diverged.
+NOT_ALIGNED = ("bar.warp.sync -1;", "barrier.sync 0;", "barrier.cluster.arrive;")
+
+
+@pytest.mark.parametrize("barrier", (*ALIGNED, *NOT_ALIGNED))
+def test_only_aligned_unguarded_barriers_reconverge_the_groups(barrier):
     """The guard is false in this launch, so the groups of eight lanes may store separately."""
 
     def assumed(gather: str) -> bool:
@@ -208,17 +213,17 @@ def test_a_barrier_gathers_the_groups_only_without_a_guard(barrier):
         return any("member mask" in sentence for sentence in kernel.assumed)
 
     assert assumed("@%q " + barrier)
-    assert not assumed(barrier)
+    assert assumed(barrier) == (barrier in NOT_ALIGNED)
     assert assumed("")
 
 
-@pytest.mark.parametrize("barrier", ("bar.sync 0;", "bar.warp.sync -1;"))
-def test_inference_holds_no_lanes_together_at_a_guarded_barrier(barrier):
+@pytest.mark.parametrize("barrier", (*ALIGNED, *NOT_ALIGNED))
+def test_inference_does_not_reconverge_lanes_at_a_guarded_barrier(barrier):
     def control(gather: str) -> Control:
         text = PROLOGUE.format(arch="sm_90") + GUARDED.format(gather=gather)
         instructions = lift_module(parse_module(text)).functions["k"].instructions
         (found,) = (i.control for i in instructions if i.control is not None and i.control.kind != "ret")
         return found
 
-    assert gathers(control(barrier), explicit=False)
+    assert gathers(control(barrier), explicit=False) == (barrier in ALIGNED)
     assert not gathers(control("@%q " + barrier), explicit=False)

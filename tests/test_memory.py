@@ -211,7 +211,7 @@ extern "C" __global__ void __launch_bounds__(64) k(volatile float* in, float* ou
 # --- reports ----------------------------------------------------------------------------------
 
 
-def test_rounds_of_a_loop_whose_warps_stand_for_blocks_of_several_alignments_are_those_of_a_run(monkeypatch):
+def test_closed_loop_over_blocks_of_several_alignments_equals_the_run(monkeypatch):
     """Blocks begin at different places of a line: a row of requests becomes several, as do those of a round."""
     folder = samples.SAMPLES / "shuffle_reduction"
     launches = [one for one in ptxaudit.read_launches(folder / "launch.toml") if one.kernel == "block_argmax"]

@@ -316,7 +316,7 @@ def test_spills_have_their_share_of_loops():
         (SPILLS_TO_SHARED, "580 bytes of spills in k, "),
     ],
 )
-def test_the_closing_lines_say_what_the_code_has_of_memories_that_were_not_looked_at(text, told):
+def test_closing_lines_count_accesses_to_memories_not_audited(text, told):
     report = ptxaudit.audit(text, isa="sass")
     (kernel,) = report.kernels
     line = others_line(report)

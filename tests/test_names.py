@@ -99,7 +99,7 @@ SAMPLES = (
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if (ROOT / "samples" / name).is_dir()])
 @pytest.mark.parametrize("told", (True, False))
-def test_samples(name, told):
+def test_renaming_changes_no_figure_of_samples(name, told):
     source = ROOT / "samples" / name / f"{name}.cu"
     ptx = compile_source(source, arch="sm_90").ptx
     kernels = list(names(ptx))
@@ -114,7 +114,7 @@ def test_samples(name, told):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_kernels(seed):
+def test_renaming_changes_no_figure_of_random_kernels(seed):
     """PTX, with nothing specified and with everything specified."""
     kernel = generate.kernel(9100 + seed)
     launch = ptxaudit.Launch(
@@ -157,7 +157,7 @@ ADVERSE = [
     "words", ADVERSE, ids=lambda words: ",".join(value for key, value in words.items() if PLAIN[key] != value)
 )
 @pytest.mark.parametrize("told", (True, False))
-def test_names_like_those_of_the_engine(words, told):
+def test_names_equal_to_internal_names_change_no_figure(words, told):
     launches = [ptxaudit.Launch("k", grid=(2,), block=(64,), params=[None, 0x7F00_0000_0000, 5])] if told else []
     for isa in ("ptx", "sass"):
         texts = [PROLOGUE.format(arch="sm_90") + GENERIC.format(**chosen) for chosen in (PLAIN, words)]
@@ -173,14 +173,14 @@ CARRY = """.visible .entry k() {{ .reg .b32 %x, %c, %d, {cc}, {t}; .shared .b8 s
 
 
 @pytest.mark.parametrize("cc", ("%cc", "%t1", "%t2", "%wmma0", "%p", "t0"))
-def test_registers_like_those_that_the_lifter_makes(cc):
+def test_register_names_equal_to_lifter_temporaries_change_no_figure(cc):
     launch = ptxaudit.Launch("k", grid=(1,), block=(32,))
     for chosen in ({"cc": cc, "t": "%u"}, {"cc": "%u", "t": cc}):
         ((site,),) = figures(PROLOGUE.format(arch="sm_90") + CARRY.format(**chosen), "ptx", [launch])
         assert (site[0], site[3]) == ("exact", 1)
 
 
-def test_relocatable_objects():
+def test_renaming_changes_no_figure_of_relocatable_objects():
     """Several functions have shared variables of the same name, and functions have the names of variables."""
     same_under_other_names(PROLOGUE.format(arch="sm_90") + GENERIC.format(**PLAIN), 5, isas=("sass",), options=("-c",))
     same_under_other_names(
@@ -191,7 +191,7 @@ def test_relocatable_objects():
     )
 
 
-def test_an_unknown_is_told_by_its_key():
+def test_unknowns_are_equal_by_key_not_by_name():
     one, other = Uniform("n", key=("a", 1)), Uniform("shared_window_hi", key=("a", 1))
     assert one == other and hash(one) == hash(other) and one.identity == other.identity
     assert one != Uniform("n", key=("a", 2)) and one.identity != Uniform("n", key=("a", 2)).identity
@@ -207,7 +207,7 @@ TWICE = """.visible .entry k() { .reg .b32 %x, %s, %y; .shared .b8 s[4096]; mov.
 
 
 @pytest.mark.parametrize("lines", (True, False))
-def test_instructions_of_one_line_and_text_are_two(lines):
+def test_equal_instructions_on_one_line_are_separate_sites(lines):
     launch = ptxaudit.Launch("k", grid=(1,), block=(32,))
     body = TWICE if lines else TWICE.replace("\n", " ") + "\n"
     (found,) = figures(PROLOGUE.format(arch="sm_90") + body, "ptx", [launch])
@@ -225,5 +225,5 @@ def test_instructions_of_one_line_and_text_are_two(lines):
         ("fsetp.nan", ("beta", "beta"), "fsetp.nan(beta, beta)"),
     ],
 )
-def test_a_comparison_of_floats(operation, sources, text):
+def test_float_comparison_is_written_as_an_expression(operation, sources, text):
     assert naming.expression(operation, sources) == text

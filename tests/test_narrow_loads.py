@@ -37,7 +37,7 @@ HEAD = ".version 8.7\n.target sm_90\n.address_size 64\n"
         ("s16", "le.s32", -32769, "exact"),
     ],
 )
-def test_a_comparison_that_no_byte_passes(kind, relation, number, status, isa):
+def test_comparison_is_decided_by_the_range_of_a_narrow_load(kind, relation, number, status, isa):
     body = BODY.format(type=kind, relation=relation, number=number)
     code = HEAD + body if isa == "ptx" else from_ptx(body)
     _, site = ptxaudit.audit(code, launches=[ptxaudit.Launch("k", grid=2, block=64)]).sites

@@ -339,7 +339,7 @@ def test_without_the_library_the_message_names_the_package(tmp_path, monkeypatch
         nvrtc_remote.Worker()
 
 
-def test_importing_does_not_load_the_compiler_and_no_tool_on_the_path_is_needed():
+def test_import_loads_no_compiler_and_needs_no_tool_on_the_path():
     code = (
         "import sys; from ptxaudit.frontend.compile.nvrtc import compile_source\n"
         "assert not any(name.startswith('cuda') for name in sys.modules)\n"

@@ -161,7 +161,7 @@ def load(address: str, space: str, isa: str, told=(INDEX, OTHER, TABLE, 8, 5, 7)
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("space", (".global", ""))
 @pytest.mark.parametrize("how", ANYWHERE)
-def test_an_address_of_unproved_origin_may_be_anywhere(how, space, isa):
+def test_store_through_an_address_of_unknown_origin_invalidates_the_buffer(how, space, isa):
     site, _ = load(ANYWHERE[how], space, isa)
     assert site.status == "data-dependent" and site.wavefronts is None, (site.status, site.wavefronts)
 
@@ -169,7 +169,7 @@ def test_an_address_of_unproved_origin_may_be_anywhere(how, space, isa):
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("space", (".global", ""))
 @pytest.mark.parametrize("how", ELSEWHERE)
-def test_what_is_certainly_elsewhere_takes_nothing_away(how, space, isa):
+def test_store_to_another_buffer_keeps_the_buffer_contents(how, space, isa):
     if space and "memory" in how:
         pytest.skip("not an address of global memory")
     site, report = load(ELSEWHERE[how], space, isa)
@@ -179,12 +179,12 @@ def test_what_is_certainly_elsewhere_takes_nothing_away(how, space, isa):
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_a_pointer_that_is_not_told_may_point_to_the_buffer(isa):
+def test_store_through_an_unspecified_pointer_invalidates_the_buffer(isa):
     site, _ = load(ELSEWHERE["another buffer"], ".global", isa, (INDEX, None, TABLE, 8, 5, 7))
     assert site.status == "data-dependent"
 
 
-def test_a_store_under_the_guard_of_its_address_goes_where_that_was_made():
+def test_guarded_store_uses_the_origin_of_its_guarded_address():
     """The register's earlier values do not matter: ptxas rewrites registers under the guard of the code that reads
     them.
     """
@@ -196,19 +196,19 @@ def test_a_store_under_the_guard_of_its_address_goes_where_that_was_made():
             assert site.status == "exact" and ASSUMED in report.kernels[0].assumed
 
 
-def test_what_is_written_between_a_guarded_write_and_a_store_under_the_guard_is_read_there():
+def test_write_between_guarded_address_and_guarded_store_changes_the_origin():
     written = "ld.global.u64 %q, [%c];"
     for ways in (f"@%p bra L; {written} L:", f"@%p bra N; bra L; N: {written} L:"):
         site, _ = load(f"mov.u64 %q, %b; @%z add.u64 %q, %b, %t; {ways} @%z st.global.u32 [%q], %x;", ".global", "ptx")
         assert site.status == "data-dependent"
 
 
-def test_ways_on_which_nothing_was_written_are_of_no_address():
+def test_paths_that_write_no_address_have_no_origin():
     site, _ = load("@%z bra L; @%p bra M; add.u64 %q, %b, %t; L: bar.sync 1; M: add.u64 %q, %q, 4;", "", "ptx")
     assert site.status == "exact"
 
 
-def test_where_an_address_comes_from_is_found_in_linear_time():
+def test_origins_are_found_in_linear_time():
     """A pointer that many branches may have advanced, read after each of them."""
 
     def calls(many):

@@ -64,7 +64,7 @@ def admits(out, lane, number, given):
 
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("name", ["and", "or", "xor", "lop3"])
-def test_a_bitwise_operation_of_registers_with_truths(name, seed):
+def test_bitwise_operation_keeps_predicates_in_bits(name, seed):
     rng = random.Random(f"{name} {seed}")
     count = 3 if name == "lop3" else 2
     table = rng.randrange(256)
@@ -83,7 +83,7 @@ def test_a_bitwise_operation_of_registers_with_truths(name, seed):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_one_of_two_registers_by_a_truth(seed):
+def test_select_by_a_uniform_predicate_keeps_bits(seed):
     rng = random.Random(seed)
     (a, in_a), (b, in_b) = register(rng), register(rng)
     out = packed.selected(a, b, predicate(P), opaque(32, WHY))
@@ -95,7 +95,7 @@ def test_one_of_two_registers_by_a_truth(seed):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_one_of_two_registers_by_each_lane(seed):
+def test_select_by_a_lane_predicate_keeps_common_bits(seed):
     rng = random.Random(seed)
     (a, in_a), (b, in_b) = register(rng), register(rng)
     out = packed.agreed(a, b, opaque(32, WHY))
@@ -107,7 +107,7 @@ def test_one_of_two_registers_by_each_lane(seed):
             assert admits(out, lane, number, dict(zip(TRUTHS, (p, q)))), (number, p, q)
 
 
-def test_a_bit_that_a_truth_is_comes_back_as_it():
+def test_predicate_stored_in_a_bit_is_read_back():
     anything = opaque(32, WHY)
     number = lambda n: Value(np.full((1, 1), n, np.uint32))
     clear = operations.apply(Op("and", bits=32), (anything, number(~8 & 0xFFFFFFFF)))
@@ -120,7 +120,7 @@ def test_a_bit_that_a_truth_is_comes_back_as_it():
     assert below.poison is not None  # bit 4 differs by lane
 
 
-def test_a_predicate_as_a_number_is_0_or_1_and_one_unknown_however_it_is_made():
+def test_predicate_as_integer_is_one_unknown_of_0_or_1():
     wide = operations.apply(Op("zext", (Reg("r", 32),), bits=32), (predicate(P),))
     one, zero = (Value(np.full((1, 1), n, np.uint32)) for n in (1, 0))
     chosen = operations.apply(Op("select", bits=32), (one, zero, predicate(P)))
@@ -132,7 +132,7 @@ def test_a_predicate_as_a_number_is_0_or_1_and_one_unknown_however_it_is_made():
     assert bit.poison is None and affine.subtract(bit, shifted).known
 
 
-def test_of_many_truths_some_are_known_and_the_others_are_open():
+def test_excess_predicates_in_one_register_become_unknown():
     r = operations.apply(Op("and", bits=32), (opaque(32, WHY), Value(np.full((1, 1), 0xFFFF0000, np.uint32))))
     several = [Uniform(f"p{n}", 1, 0, 0, 1, key=("truth", n)) for n in range(16)]
     for n, u in enumerate(several):
@@ -145,7 +145,7 @@ def test_of_many_truths_some_are_known_and_the_others_are_open():
         assert [v for v, _ in bit.terms] == [truths.as_number(u, 32)] if known else bit.poison.all()
 
 
-def test_a_predicate_of_each_lane_is_no_truth_of_all():
+def test_lane_predicate_is_not_a_uniform_bit():
     anything = opaque(32, WHY)
     known = Value(np.full((1, 1), 8, np.uint32))
     clear = operations.apply(Op("and", bits=32), (anything, Value(np.full((1, 1), 0xFFFFFFF7, np.uint32))))
@@ -156,7 +156,7 @@ def test_a_predicate_of_each_lane_is_no_truth_of_all():
 
 
 @pytest.mark.parametrize("selector, bits", [(0x9910, 16), (0xDD54, 16), (0x8880, 8), (0xCCC4, 8)])
-def test_a_permutation_that_extends_a_sign(selector, bits):
+def test_prmt_sign_extension_of_a_partly_known_source(selector, bits):
     """The source is a sum with an unknown, of which only the low bits are known."""
     n = Uniform("n", 32, key=("param", 0, 32))
     sel = Value(np.full((1, 1), selector, np.uint32))
@@ -176,7 +176,7 @@ def test_a_permutation_that_extends_a_sign(selector, bits):
                 assert (total - extended) % (1 << min(low, bits)) == 0
 
 
-def test_a_sum_of_many_numbers_that_all_lanes_share_is_one_number():
+def test_sum_of_many_uniform_values_is_one_unknown():
     """Includes upper halves of pairs, and addresses; excludes unknowns of a loop, and coefficients that differ by
     lane.
     """
@@ -281,7 +281,7 @@ BODIES = {  # the code that follows, and the number of sites with one cost per r
 
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("name", BODIES)
-def test_a_predicate_kept_in_a_bit_is_what_the_twin_has(name, told):
+def test_predicate_kept_in_a_bit_matches_the_twin(name, told):
     body, alike = BODIES[name]
     for seed in (3, 4):
         hold(KERNEL.format(body=body.replace("; ", ";\n")), told, alike, seed)

@@ -84,7 +84,7 @@ def test_a_page_is_valid_html(given):
 
 
 @pytest.mark.parametrize("make", [lambda: html(Checked(hostile())), lambda: html(Checked(requests_report(3)))])
-def test_the_policy_allows_one_script_and_one_style_and_nothing_from_elsewhere(make):
+def test_content_security_policy_allows_only_the_inline_script_and_style(make):
     page = make()
     tree = html5lib.parse(page, namespaceHTMLElements=False)
     policy = next(

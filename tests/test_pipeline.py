@@ -170,7 +170,7 @@ def test_one_bad_image_leaves_the_others():
     assert len(report.kernels) == 1 and len(report.problems) == 1
 
 
-def test_a_program_without_device_code_is_named_alone_and_passed_over_in_a_folder(tmp_path):
+def test_program_without_device_code_is_an_error_except_in_a_folder(tmp_path):
     (tmp_path / "k.ptx").write_text(PTX)
     (tmp_path / "host.o").write_bytes(b"\x7fELF" + bytes(14) + b"\x3e\0" + bytes(80))
     assert "no device code" in audit(tmp_path / "host.o").problems[0].what
@@ -234,7 +234,7 @@ def test_parameters_by_name_are_in_the_report_by_position():
     assert report.kernels[0].launch.params == (None, 7)
 
 
-def test_without_a_launch_nothing_is_exact_and_the_report_says_what_was_assumed():
+def test_report_without_a_launch_has_assumptions_and_no_exact_site():
     (kernel,) = clean(PTX).kernels
     assert kernel.launch is None and kernel.assumed
     assert "exact" not in kernel.totals.status

@@ -92,7 +92,7 @@ def looks_into(node: ast.AST) -> bool:
         "any(sign in site.reason for sign in SIGNS)",
     ],
 )
-def test_such_a_look_is_found(code):
+def test_check_finds_text_comparisons_of_reasons(code):
     assert any(looks_into(node) for node in ast.walk(ast.parse(code))) or code.startswith("sentence")
 
 
@@ -119,11 +119,11 @@ def against_the_rules() -> dict[Callable[[ast.AST], bool], list[str]]:
     return found
 
 
-def test_no_module_looks_into_sentences():
+def test_no_module_parses_reason_texts():
     assert not against_the_rules()[looks_into]
 
 
-def test_reasons_are_made_of_kinds():
+def test_reasons_are_constructed_from_kinds():
     """No call that makes a reason passes a text instead of a kind."""
     assert takes_text(ast.parse("Reason('loaded from memory')").body[0].value)
     assert not against_the_rules()[takes_text]
@@ -153,7 +153,7 @@ def example(kind: Kind) -> Reason:
 
 
 @pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.text)
-def test_every_kind_has_words(kind):
+def test_every_kind_has_a_text(kind):
     function = kernel(LONG)
     text = sentence(example(kind), function)
     assert text and text == text.strip() and not text.endswith(".") and not re.search(r"[{}]|<Kind|Reason\(", text)
@@ -177,7 +177,7 @@ def test_every_kind_is_used(kind):
     assert uses()[kind.name], f"nothing makes a {kind.text}"
 
 
-def test_rows_say_what_they_are_about():
+def test_rows_declare_the_fields_of_their_text():
     for kind in Kind:
         if isinstance(kind.row.words, str):
             fields = {name for _, name, _, _ in Formatter().parse(kind.row.words) if name}
@@ -188,7 +188,7 @@ def test_rows_say_what_they_are_about():
 # --- reasons --------------------------------------------------------------------------------
 
 
-def test_data_is_of_the_kind_the_cause_or_an_unknown():
+def test_reason_is_about_data_by_kind_cause_or_unknown():
     assert Reason(Kind.LOADED).data and not Reason(Kind.ADDRESS).data
     assert (
         Reason(Kind.RUNS, cause=Reason(Kind.LOADED)).data and not Reason(Kind.RUNS, cause=Reason(Kind.PREDICATE)).data
@@ -198,7 +198,7 @@ def test_data_is_of_the_kind_the_cause_or_an_unknown():
     assert Reason(Kind.UNKNOWN_SOURCES, given=("add",)).beside(DATA).data
 
 
-def test_several_reasons_are_told_once():
+def test_combined_reasons_are_deduplicated():
     a, b = Reason(Kind.LOADED, 1), Reason(Kind.ADDRESS)
     assert several(None, a) is a and several() is None and several(a, a) is a
     both = several(several(a, b), a, Reason(Kind.NO_LANE))
@@ -211,13 +211,13 @@ def test_several_reasons_are_told_once():
     )
 
 
-def test_the_first_reason_counts_unless_data_is_behind_another():
+def test_first_of_prefers_the_first_reason_and_keeps_data():
     a, b, data = Reason(Kind.ADDRESS), Reason(Kind.NO_LANE), Reason(Kind.LOADED)
     assert first_of(a, b) is a and first_of(None, b) is b and first_of(data, a) is data and first_of(a, None) is a
     assert first_of(a, data).given == (a, data) and first_of(a, data).data
 
 
-def test_names_of_unknowns_are_cut():
+def test_long_names_of_unknowns_are_truncated():
     long = Uniform("(" * 100, 32, key="x")
     assert named([N, long, Uniform("y" * 100, 32, key="y", data=True)]) == f"n, {'(' * 60}…, data loaded from memory"
 
@@ -233,14 +233,14 @@ def test_names_of_unknowns_are_cut():
         ("ntid.x", "block shape", "ntid.x", "--block"),
     ],
 )
-def test_what_tells_an_unknown(name, kind, called, option):
+def test_unknown_names_the_option_that_specifies_it(name, kind, called, option):
     reason = Reason(
         Kind.DEPENDS, unknowns=(Uniform(name, 32, kind=kind, key=name), Uniform("trip1", 32, kind="loop", key=1))
     )
     assert sentence(reason) == f"depends on {called}, which is not specified ({option}), and trip1"
 
 
-def test_a_used_up_account_says_what_to_do():
+def test_exhausted_budget_names_the_option():
     try:
         Account(5).spend(6, "running the launch")
     except Exhausted as spent:
@@ -251,7 +251,7 @@ def test_a_used_up_account_says_what_to_do():
 # --- in reports -----------------------------------------------------------------------------
 
 
-def test_a_report_has_reasons_for_programs(tmp_path):
+def test_report_has_machine_readable_reasons(tmp_path):
     body = (
         "ld.param.u64 %rd1, [k_param_0];\nld.global.u32 %r9, [%rd1];\nsetp.eq.u32 %p1, %r9, %r1;\n@%p1 st.shared.u32"
         " [%r3], %r1;\nbrev.b32 %r8, %r4;\nmad.lo.u32 %r8, %r8, %r1, %r2;\nst.shared.u32 [%r8], %r1;\nret;\n}\n"
@@ -273,7 +273,7 @@ def test_a_report_has_reasons_for_programs(tmp_path):
 
 
 @pytest.mark.parametrize("name", measured_kernels.SETS)
-def test_places_of_reasons_are_instructions(name):
+def test_reasons_name_existing_instructions(name):
     """For measured kernels with nothing specified: every reason has words, and names instructions that exist."""
     for launch in measured_kernels.load(name)[::7]:
         function = link(launch.module, launch.module.functions[launch.launch.kernel])
@@ -300,7 +300,7 @@ def test_reasons_of_copied_blocks_name_the_originals():
             assert reason.given[0].split(".")[0] in function.instructions[reason.index].text
 
 
-def test_a_long_formula_of_data_is_called_by_what_it_is_made_of():
+def test_long_data_formula_is_named_by_its_first_term():
     long = (
         "((!(answer of the barrier at agent_radix_sort_onesweep.cuh:360)) ? (value loaded at k.cu:12) : (value loaded"
         " at k.cu:14))"
@@ -311,7 +311,7 @@ def test_a_long_formula_of_data_is_called_by_what_it_is_made_of():
     assert sentence(Reason(Kind.UNKNOWNS, unknowns=(nothing,))) == "data loaded from memory"
 
 
-def test_what_was_loaded_is_named_by_its_line():
+def test_loaded_value_is_named_by_its_line():
     function = kernel(LONG)
     here = msgspec.structs.replace(function.instructions[0], source=Source("/src/k.cu", 12))
     lined = msgspec.structs.replace(function, instructions=(here, *function.instructions[1:]))
@@ -330,7 +330,7 @@ def test_what_was_loaded_is_named_by_its_line():
     assert sentence(Reason(Kind.UNKNOWN_SOURCES, -1, ("min.s",)), lined) == "the minimum of unknown values"
 
 
-def test_a_pointer_whose_data_cannot_be_specified_is_named():
+def test_reason_names_pointers_whose_data_cannot_be_specified():
     names = ("parameter 2", "parameter 3, byte 8", "variable table", "d")
     assert sentence(Reason(Kind.DATA_DECIDES, given=(names[:1],))) == "the data of parameter 2 decides it"
     listed = "parameter 2, parameter 3, byte 8 and variable table and others"
@@ -349,10 +349,10 @@ def test_a_pointer_whose_data_cannot_be_specified_is_named():
         ("mufu.rcp", "mufu.rcp"),
     ],
 )
-def test_what_an_operation_is_called(operation, words):
+def test_operation_names(operation, words):
     assert operation_words.called(operation) == words
 
 
-def test_every_word_is_of_an_operation():
+def test_every_operation_name_belongs_to_an_operation():
     stems = {name.partition(".")[0] for name in OPS}
     assert {name for name in stems if operation_words.called(name) != name} >= operation_words._OF_STEM.keys()

@@ -384,7 +384,7 @@ def test_a_launch_is_of_the_module_that_the_driver_names(folder):
         ({"registers": 250}, None),
     ],
 )
-def test_a_launch_whose_module_is_not_known_is_recorded_where_only_one_is_left(folder, event, found):
+def test_launch_of_an_unknown_module_is_recorded_if_only_one_is_left(folder, event, found):
     raw = prepared(str(folder))
     driver_events(raw, [START, *modules(raw, 32, 64), launch_event(1, **event)], [0, 1])
     result = finish(raw, str(folder))

@@ -707,7 +707,7 @@ def test_cupy_launches(tmp_path, recorder):
     assert compiler.function is function
 
 
-def test_cupy_makes_the_grid_of_cooperative_launches_and_ptx_ends_where_it_ends(tmp_path, recorder):
+def test_cupy_cooperative_grid_and_ptx_length(tmp_path, recorder):
     compiler, _, _ = fake_cupy()
     cupy.attach(compiler, recorder, hooks.Patches())
     kernel = compiler._compile_with_cache_cuda("source", (), "90").get_function(b"k")

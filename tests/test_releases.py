@@ -55,7 +55,7 @@ OLDER = ["12.9", "11.8"]
 
 
 @pytest.mark.parametrize("archs", (["sm_90"], ["sm_80", "sm_90"]))
-def test_the_disassembler_starts_once_an_architecture_whatever_releases_there_are(here, release, monkeypatch, archs):
+def test_disassembler_starts_once_per_architecture_for_all_releases(here, release, monkeypatch, archs):
     releases = ["13", "12.9"]
     for version in releases:
         release(version)
@@ -115,7 +115,7 @@ def test_an_architecture_that_was_dropped_names_the_release_that_takes_it(releas
     assert "CUDA 12.9 takes it: add --ptxas 12.9" in run("audit", "old.ptx", "--isa", "both", status=2).stderr
 
 
-def test_a_compiler_that_crashes_is_a_message_and_the_next_compile_has_a_new_one(release):
+def test_compiler_crash_is_a_message_and_the_compiler_restarts(release):
     tool = release("12.9")
     one = nvrtc_remote.worker(tool.path)
     os.kill(one._process.pid, signal.SIGKILL)

@@ -173,7 +173,7 @@ def damaged(document, rng):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_report_or_baseline_that_is_damaged_is_used_or_refused_and_is_no_fault(seed, tmp_path):
+def test_damaged_report_or_baseline_causes_no_internal_error(seed, tmp_path):
     from ptxaudit.review.baseline import Ratchet, baseline_json, read_baseline
     from ptxaudit.review.diff.reports import diff_reports
     from ptxaudit.review.gate import judge, parse_limit

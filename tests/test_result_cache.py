@@ -96,7 +96,7 @@ def run(*files, **options):
     return ptxaudit.audit(list(files), cache=True, **options)
 
 
-def test_a_second_audit_takes_what_was_found_and_says_the_same(here, audited):
+def test_second_audit_is_served_from_the_cache(here, audited):
     first = run("k.ptx", "c.cubin", launches=[LAUNCH])
     assert audited == ["k.ptx", "c.cubin"]
     second = run("k.ptx", "c.cubin", launches=[LAUNCH])
@@ -106,7 +106,7 @@ def test_a_second_audit_takes_what_was_found_and_says_the_same(here, audited):
     assert second.to_json() == first.to_json()
 
 
-def test_only_what_is_new_is_audited_and_the_order_stays(here, audited):
+def test_only_uncached_inputs_are_audited_in_order(here, audited):
     run("c.cubin")
     both = run("k.ptx", "c.cubin", "c.cu")
     assert audited == ["c.cubin", "c.cu", "k.ptx"] and [entry.path for entry in both.inputs] == [
@@ -117,14 +117,14 @@ def test_only_what_is_new_is_audited_and_the_order_stays(here, audited):
     assert both == ptxaudit.audit(["k.ptx", "c.cubin", "c.cu"])
 
 
-def test_a_source_is_compiled_each_time_and_audited_once(here, audited, compiled):
+def test_source_is_compiled_each_time_and_audited_once(here, audited, compiled):
     first = run("c.cu", launches=[LAUNCH])
     second = run("c.cu", launches=[LAUNCH])
     assert compiled == ["c.cu", "c.cu"] and audited == ["c.cu"]
     assert first == second == ptxaudit.audit("c.cu", launches=[LAUNCH]) and first.sites
 
 
-def test_what_a_source_includes_decides(here, audited, compiled):
+def test_key_contains_included_headers(here, audited, compiled):
     (here / "pitch.h").write_text("#define PITCH 32\n")
     (here / "c.cu").write_text(
         '#include "pitch.h"\nextern "C" __global__ void k() { __shared__ volatile int s[32 * 33];'
@@ -141,20 +141,20 @@ def test_what_a_source_includes_decides(here, audited, compiled):
 @pytest.mark.parametrize(
     "change", [{"defines": ["N=1"]}, {"isa": "both"}, {"arch": "sm_80"}, {"std": "c++14"}], ids=lambda c: next(iter(c))
 )
-def test_a_source_under_other_options_is_another_result(here, audited, change):
+def test_key_contains_compiler_options(here, audited, change):
     for _ in range(2):
         run("c.cu")
         run("c.cu", **change)
     assert audited == ["c.cu", "c.cu"]
 
 
-def test_a_source_that_does_not_compile_is_a_problem_each_time(here, compiled):
+def test_compile_errors_are_not_cached(here, compiled):
     (here / "c.cu").write_text(COLUMN + "oops")
     found = [run("c.cu", "k.ptx") for _ in range(2)]
     assert found[0] == found[1] and found[0].problems and found[0].sites and compiled == ["c.cu", "c.cu"]
 
 
-def test_a_source_that_changes_while_it_is_audited_is_not_kept(here, audited, monkeypatch):
+def test_source_changed_during_its_audit_is_not_cached(here, audited, monkeypatch):
     compile_it = loading.compiled_of
 
     def and_write(content, options):
@@ -170,7 +170,7 @@ def test_a_source_that_changes_while_it_is_audited_is_not_kept(here, audited, mo
     assert audited == ["c.cu", "c.cu"]
 
 
-def test_a_file_that_changes_before_it_is_audited_is_not_kept(here, audited, monkeypatch):
+def test_file_changed_before_its_audit_is_not_cached(here, audited, monkeypatch):
     """The result for the new content must not be stored as that of the old."""
     audit = pipeline._audited
 
@@ -199,7 +199,7 @@ def test_a_file_that_changes_before_it_is_audited_is_not_kept(here, audited, mon
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_other_options_are_another_result(here, audited, change):
+def test_key_contains_audit_options(here, audited, change):
     options = {"launches": [LAUNCH]}
     run("k.ptx", **options)
     run("k.ptx", **options | change)
@@ -207,7 +207,7 @@ def test_other_options_are_another_result(here, audited, change):
     assert audited == ["k.ptx", "k.ptx"]
 
 
-def test_another_content_is_another_result(here, audited):
+def test_key_contains_the_content(here, audited):
     run("k.ptx")
     (here / "k.ptx").write_text(PTX.replace("stride", "other"))
     assert run("k.ptx").kernels[0].name == "other"
@@ -278,7 +278,7 @@ INGREDIENTS = {
 
 
 @pytest.mark.parametrize("what", INGREDIENTS)
-def test_whatever_the_tool_is_made_of_decides(elsewhere, audited, begun, monkeypatch, what):
+def test_key_contains_every_part_of_the_tool(elsewhere, audited, begun, monkeypatch, what):
     begun()
     digests = {fingerprint.of_tool({}), fingerprint.of_tool({})}
     run("k.ptx")
@@ -293,7 +293,7 @@ def test_whatever_the_tool_is_made_of_decides(elsewhere, audited, begun, monkeyp
     assert audited == ["k.ptx", "k.ptx"]
 
 
-def test_the_toolchains_that_a_variable_names_decide(here, begun, monkeypatch):
+def test_key_contains_toolchains_named_by_the_environment(here, begun, monkeypatch):
     toolchains.find.cache_clear()
     begun()
     before = fingerprint.of_tool({})
@@ -311,7 +311,7 @@ def test_the_toolchains_that_a_variable_names_decide(here, begun, monkeypatch):
     assert fingerprint.of_tool({}) == before
 
 
-def test_a_copy_elsewhere_is_the_same(elsewhere, begun):
+def test_key_is_independent_of_the_install_path(elsewhere, begun):
     begun()
     before = fingerprint.of_tool({})
     for path in [*(elsewhere / "copy").rglob("*.py"), *(elsewhere / "tools").iterdir()]:
@@ -322,7 +322,7 @@ def test_a_copy_elsewhere_is_the_same(elsewhere, begun):
     assert fingerprint.of_tool({}) == before
 
 
-def test_what_runs_may_be_the_old_text(elsewhere, audited, begun):
+def test_package_changed_after_start_disables_the_cache(elsewhere, audited, begun):
     """If the package was written to after the process started, nothing is taken from the cache, and nothing is
     stored.
     """
@@ -337,7 +337,7 @@ def test_what_runs_may_be_the_old_text(elsewhere, audited, begun):
     assert audited == ["k.ptx"] * 4
 
 
-def test_a_digest_is_kept_under_stamps_that_are_old_enough(elsewhere, begun, monkeypatch):
+def test_file_digests_are_cached_only_for_old_timestamps(elsewhere, begun, monkeypatch):
     begun()
     kept, read = {}, []
     content = fingerprint.content
@@ -352,14 +352,14 @@ def test_a_digest_is_kept_under_stamps_that_are_old_enough(elsewhere, begun, mon
     assert fingerprint.of_tool(kept) != first and [Path(file).name for file in read] == ["ptxas"]
 
 
-def test_a_source_line_that_changed_is_read_again(with_source, audited):
+def test_changed_source_line_invalidates_the_entry(with_source, audited):
     assert run("c.cubin").sites[0].source.text
     (with_source / "c.cu").write_text("// moved\n" + COLUMN)
     run("c.cubin")
     assert audited == ["c.cubin", "c.cubin"]
 
 
-def test_a_source_of_the_same_content_is_the_same(with_source, audited):
+def test_source_with_another_timestamp_keeps_the_entry(with_source, audited):
     run("c.cubin")
     (with_source / "c.cu").unlink()
     (with_source / "c.cu").write_text(COLUMN)
@@ -373,7 +373,7 @@ def test_a_source_of_the_same_content_is_the_same(with_source, audited):
 
 
 @pytest.mark.parametrize("name", ["k.ptx", "c.cu"])
-def test_what_is_written_during_an_audit_is_not_kept(with_source, audited, monkeypatch, name):
+def test_files_written_during_an_audit_prevent_caching(with_source, audited, monkeypatch, name):
     audit = pipeline._audited
 
     def and_write(inputs, options, progress):
@@ -388,7 +388,7 @@ def test_what_is_written_during_an_audit_is_not_kept(with_source, audited, monke
     assert result_cache.ResultCache(Options(cache=True)).get(read(file)).part is None
 
 
-def test_what_lies_beside_a_file_decides(here, audited):
+def test_key_contains_neighbouring_files(here, audited):
     """Where a cubin and its PTX are side by side, neither is generated from the other."""
     for name in ("k.cubin", "c.ptx"):
         run("k.ptx", "c.cubin")
@@ -397,7 +397,7 @@ def test_what_lies_beside_a_file_decides(here, audited):
     assert audited == ["k.ptx", "c.cubin", "k.ptx", "c.cubin"]
 
 
-def test_a_file_is_kept_with_the_one_that_it_is_paired_with(here, audited):
+def test_paired_files_are_cached_together(here, audited):
     """With both instruction sets, the PTX states what it became in the machine code, and vice versa."""
     (here / "c.ptx").write_text(compile_source(here / "c.cu").ptx)
     wait_for_the_clock()
@@ -418,7 +418,7 @@ def test_a_file_is_kept_with_the_one_that_it_is_paired_with(here, audited):
     assert audit(*pair) == (True, [*pair]) and audit(*pair) == (True, [])
 
 
-def test_a_pair_of_which_one_changes_while_it_is_audited_is_not_kept(here, audited, monkeypatch):
+def test_pair_changed_during_its_audit_is_not_cached(here, audited, monkeypatch):
     (here / "c.ptx").write_text(compile_source(here / "c.cu").ptx)
     wait_for_the_clock()
     audit = pipeline._audited
@@ -436,7 +436,7 @@ def test_a_pair_of_which_one_changes_while_it_is_audited_is_not_kept(here, audit
     assert run("c.ptx", "c.cubin", isa="both") == fresh
 
 
-def test_the_data_of_a_buffer_decide(here, audited):
+def test_key_contains_buffer_data(here, audited):
     for numbers in (range(8), range(8), range(1, 9)):
         np.save(here / "a.npy", np.array(numbers, np.int32))
         (here / "launch.toml").write_text(
@@ -446,7 +446,7 @@ def test_the_data_of_a_buffer_decide(here, audited):
     assert audited == ["k.ptx", "k.ptx"]
 
 
-def test_what_steps_left_open_is_kept_too(here, audited):
+def test_exhausted_results_are_cached(here, audited):
     """A budget determines the answer."""
     first = run("k.ptx", budget=1e-4)
     assert {site.reason_kind for kernel in first.kernels for site in kernel.sites} == {"exhausted"}
@@ -454,7 +454,7 @@ def test_what_steps_left_open_is_kept_too(here, audited):
     assert audited == ["k.ptx"]
 
 
-def test_problems_are_never_kept(here, audited):
+def test_problems_are_not_cached(here, audited):
     (here / "cut.ptx").write_text(PTX[:-30])
     launches = [Launch("*", grid=1, block=32, params=[1])]
     for _ in range(2):
@@ -463,7 +463,7 @@ def test_problems_are_never_kept(here, audited):
     assert audited == ["cut.ptx", "k.ptx", "k.ptx", "cut.ptx", "k.ptx"]
 
 
-def test_an_image_that_no_disassembler_reads_keeps_nothing_from_being_kept(here, audited):
+def test_unsupported_images_do_not_prevent_caching(here, audited):
     """A library with code for old architectures has the same problem every time."""
     packer = Path(toolchains.get("nvcc").path).parent / "fatbinary"
     old = bytearray((here / "c.cubin").read_bytes())
@@ -481,18 +481,18 @@ def test_an_image_that_no_disassembler_reads_keeps_nothing_from_being_kept(here,
     assert len({kernel.input for kernel in first.kernels}) == 2
 
 
-def test_a_launch_of_no_kernel_is_a_problem_also_when_all_is_kept(here, audited):
+def test_launch_of_no_kernel_is_a_problem_even_if_all_is_cached(here, audited):
     other = [LAUNCH, Launch("other", grid=1)]
     assert run("k.ptx", launches=other).problems == run("k.ptx", launches=other).problems != ()
 
 
-def test_inputs_that_are_no_files_and_files_named_twice(here):
+def test_inputs_from_text_and_duplicate_files(here):
     assert run(PTX, "k.ptx", "k.ptx") == ptxaudit.audit([PTX, "k.ptx", "k.ptx"])
     assert {kernel.input for kernel in run("k.ptx", PTX, "c.cubin").kernels} == {"k.ptx", "<string>", "c.cubin"}
 
 
 @pytest.mark.parametrize("damage", [b"", b"no database"])
-def test_a_damaged_cache_is_none(here, audited, damage):
+def test_damaged_cache_is_ignored(here, audited, damage):
     run("k.ptx")
     result_cache._opened().close()
     result_cache._opened.cache_clear()
@@ -500,13 +500,13 @@ def test_a_damaged_cache_is_none(here, audited, damage):
     assert run("k.ptx").sites
 
 
-def test_what_is_kept_survives_pickling_and_the_folder_is_the_users_alone(here):
+def test_cached_reports_are_picklable_and_the_folder_is_private(here):
     report = run("k.ptx", launches=[LAUNCH])
     assert pickle.loads(pickle.dumps(report)) == report
     assert os.stat(here / "cache" / "ptxaudit" / "results").st_mode & 0o077 == 0
 
 
-def test_the_command_keeps_unless_told_not_to(here, audited, monkeypatch):
+def test_command_caches_unless_no_cache(here, audited, monkeypatch):
     monkeypatch.delenv("PTXAUDIT_CACHE", raising=False)
     texts = [CliRunner().invoke(main, ["audit", "k.ptx", *options]).stdout for options in ([], [], ["--no-cache"])]
     assert audited == ["k.ptx", "k.ptx"] and texts[0] == texts[1] == texts[2]
@@ -526,14 +526,14 @@ HEAVY = ("numpy", "networkx", "lark", "elftools", "ptxaudit.engine", "ptxaudit.i
     ),
     ids=" ".join,
 )
-def test_where_all_is_kept_nothing_that_computes_is_imported(here, monkeypatch, arguments):
+def test_fully_cached_audit_imports_no_engine(here, monkeypatch, arguments):
     monkeypatch.delenv("PTXAUDIT_CACHE")
     (here / "k2.ptx").write_text(PTX)
     CliRunner().invoke(main, arguments)
     assert heavy_imports(*arguments) == "[]"
 
 
-def test_where_nothing_is_kept_it_is_imported(here, monkeypatch):
+def test_uncached_audit_imports_the_engine(here, monkeypatch):
     monkeypatch.delenv("PTXAUDIT_CACHE")
     assert "ptxaudit.engine" in heavy_imports("audit", "k.ptx")
 

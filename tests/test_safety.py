@@ -596,7 +596,7 @@ ODD = {
     "a predicate as a parameter": (ptx(parameters=".param .pred p"), "is of type .pred"),
     "a predicate as a parameter of a function": (ptx("", ".func f(.param .pred a){ret;}\n"), "is of type .pred"),
     "an address size": (ptx().replace("size 64", "size 641"), ".address_size is 641"),
-    "a version": (ptx().replace("8.0", DIGITS + ".0"), "no such version"),
+    "a version": (ptx().replace("8.0", DIGITS + ".0"), "there is no PTX 999"),
     "a negative size": (ptx("", ".global .b8 g[-5];\n"), "fewer than none"),
     "a size beyond all addresses": (
         ptx("", ".const .b8 g[99999999999999999999] = {1};\n"),

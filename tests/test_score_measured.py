@@ -54,7 +54,7 @@ def reads_one_line_a_group(request: dict, width: int) -> bool:
     )
 
 
-def test_the_files_are_those_that_the_records_count():
+def test_measured_files_match_the_records():
     from bench.calibrate.tables import counted
 
     assert len(REQUESTS) == 2590
@@ -71,7 +71,7 @@ def test_the_files_are_those_that_the_records_count():
 
 
 @pytest.mark.parametrize("key", ["sass", "ptx"])
-def test_every_measured_request(key):
+def test_scores_match_every_measured_request(key):
     exact = ranged = 0
     for opcode, requests in by(key).items():
         if "BYPASS" in requests[0]["sass"]:
@@ -92,7 +92,7 @@ def test_every_measured_request(key):
     assert ranged == 113  # of 365 cp.async.ca, 203 read one line per group; 49 more ranges are one number
 
 
-def test_one_at_a_time_is_the_same():
+def test_single_and_batched_scores_are_equal():
     for requests in by("sass").values():
         for request in requests[::7]:
             one = score_request(
@@ -105,7 +105,7 @@ def test_one_at_a_time_is_the_same():
                 assert one.wavefronts in (None, request["wavefronts"])
 
 
-def test_without_sources_the_range_still_holds():
+def test_scores_without_sources_contain_the_counts():
     for opcode in ("LDGSTS.E", "LDGSTS.E.64", "LDGSTS.E.128"):
         requests = by("sass")[opcode]
         scores = score_requests(opcode, [r["addresses"] for r in requests], [r["active"] for r in requests])
@@ -116,7 +116,7 @@ def test_without_sources_the_range_still_holds():
 # --- cp.async.cg: cycles step with k --------------------------------------------------------
 
 
-def test_every_cg_pattern_lies_in_the_cycles_of_its_k():
+def test_cp_async_cg_cycles_match_their_line_class():
     machine = machines.get("sm_90")
     seen = set()
     for row in CYCLES:
@@ -128,7 +128,7 @@ def test_every_cg_pattern_lies_in_the_cycles_of_its_k():
     assert seen == {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 32}
 
 
-def test_cycles_tell_small_k_apart_and_jump_after_four():
+def test_cp_async_cg_cycles_increase_with_line_class():
     rows = machines.get("sm_90").measurements.line_cycles
     assert all(a[3] < b[2] for a, b in zip(rows[:5], rows[1:6], strict=True))
     assert machines.get("sm_90").cycles_of(5)[0] > 2.5 * machines.get("sm_90").cycles_of(4)[1]
@@ -142,7 +142,7 @@ def _timed(kernels: tuple[str, ...]) -> list[dict]:
     return [one for one in document["timed"] if one["kernel"] in kernels]
 
 
-def test_new_sources_take_the_cycles_of_k_too():
+def test_cp_async_cg_cycles_of_uncached_sources():
     rows = _timed(("cg_far", "cg_far_waits"))
     assert len(rows) == 40
     for one in rows:
@@ -152,7 +152,7 @@ def test_new_sources_take_the_cycles_of_k_too():
     assert machines.get("sm_80").cycles_of(1, fresh=True) is None
 
 
-def test_a_block_alone_takes_a_cycle_more_for_each_k():
+def test_cp_async_cg_cycles_of_a_single_block():
     """No jump, where a block rereads the same sources: 9.5 cycles, plus one for each further k, within 3.2."""
     rows = [one for one in _timed(("cg",)) if one["active"] == 0xFFFF_FFFF]
     assert len(rows) == 114 and {score_request(BYPASS, one["addresses"]).line_class_max for one in rows} == set(
@@ -162,7 +162,7 @@ def test_a_block_alone_takes_a_cycle_more_for_each_k():
         assert abs(one["cycles"] - (8.5 + score_request(BYPASS, one["addresses"]).line_class_max)) < 3.2
 
 
-def test_zeros_of_cp_async_cg_count_for_no_line():
+def test_zero_filled_cp_async_cg_takes_the_cycles_of_sts_128():
     """A copy of zeros alone takes as long as an STS.128 of them, whatever its k would be."""
     rows = [one for one in _timed(("cg_size",)) if one["pattern"].endswith("zeros") and not any(one["values"])]
     assert len(rows) == 10
@@ -172,14 +172,14 @@ def test_zeros_of_cp_async_cg_count_for_no_line():
         assert score_request(BYPASS, one["addresses"], zero_filled=0xFFFF_FFFF).line_class_max == 0
 
 
-def test_ca_takes_its_wavefronts_in_time_too():
+def test_cp_async_ca_cycles_follow_its_wavefronts():
     """About 1.08 cycles per wavefront plus 1.2, for every pattern: the counters' rule also holds for time."""
     for row in CYCLES:
         wavefronts = score_request("LDGSTS.E.128", row["off"], sources=range(0, 512, 16)).wavefronts
         assert abs(row["ca"] - (1.08 * wavefronts + 1.2)) < 1.5
 
 
-def test_pitch_144_is_free_of_bank_conflicts_and_slow_with_cg():
+def test_pitch_144_is_conflict_free_but_line_class_8_with_cg():
     addresses = [144 * lane for lane in range(32)]
     assert score_request("LDGSTS.E.128", addresses, sources=range(0, 512, 16)).excess == 0
     assert score_request(BYPASS, addresses).line_class_max == 8
@@ -196,7 +196,7 @@ def _tensor() -> list[dict]:
     return json.loads(gzip.decompress((DATA / "tensor_sm90.json.gz").read_bytes()))["launches"]
 
 
-def test_a_wgmma_is_charged_the_bytes_of_its_operands_whatever_the_layout():
+def test_wgmma_charge_depends_on_operand_bytes_not_layout():
     launches = [one for one in _tensor() if one["kernel"].startswith("wgmma")]
     assert {(one["n"], one["a"] == "registers") for one in launches} == {
         (n, r) for n in (8, 64, 256) for r in (False, True)
@@ -213,7 +213,7 @@ def test_a_wgmma_is_charged_the_bytes_of_its_operands_whatever_the_layout():
     )
 
 
-def test_the_layout_of_a_wgmma_takes_no_time():
+def test_wgmma_cycles_do_not_depend_on_the_layout():
     cycles = defaultdict(set)
     for one in json.loads(gzip.decompress((DATA / "timing_sm90.json.gz").read_bytes()))["timed"]:
         if one["kernel"].startswith("timed_wgmma"):
@@ -221,7 +221,7 @@ def test_the_layout_of_a_wgmma_takes_no_time():
     assert len(cycles) == 6 and all(len(found) == 1 for found in cycles.values())
 
 
-def test_bulk_copies_are_not_counted():
+def test_bulk_copies_have_no_wavefronts():
     assert {one["counters"]["wavefronts"] for one in _tensor() if one["kernel"].startswith("copy")} == {9}
     assert {one["counters"]["wavefronts"] for one in _tensor() if one["kernel"].startswith("store")} == {8}
     assert {one["counters"]["wavefronts"] for one in _tensor() if one["kernel"].startswith("reduce")} == {8}
@@ -253,7 +253,7 @@ BARRIERS = {
 
 
 @pytest.mark.parametrize("kernel", BARRIERS)
-def test_what_is_done_to_a_barrier_is_not_counted(kernel):
+def test_mbarrier_operations_have_no_wavefronts(kernel):
     """Operations on barriers count nothing but op_misc.
 
     All lanes initialise the launch's barriers, which counts 1 per barrier (and per block of a cluster). Apart from
@@ -274,7 +274,7 @@ def _forms() -> list[dict]:
     return json.loads(gzip.decompress((DATA / "forms_sm90.json.gz").read_bytes()))["forms"]
 
 
-def test_each_form_costs_what_was_counted():
+def test_charge_of_each_form_matches_the_counters():
     """16 issues in a launch instead of one add 15 times the stated charge, to one counter or to none."""
     machine = machines.get("sm_90")
     for form in _forms():
@@ -289,11 +289,11 @@ def test_each_form_costs_what_was_counted():
             assert once["op_gmma"] == charge and ptx.sass == form["sass"]
 
 
-def test_the_forms_in_the_tree_are_those_that_are_launched():
+def test_measured_forms_match_the_launched_forms():
     assert [(one["name"], one["ptx"]) for one in _forms()] == [(one.name, one.opcode) for one in forms.FORMS.values()]
 
 
-def test_what_is_not_counted_is_what_was_measured():
+def test_uncounted_opcodes_were_measured():
     copies = {form["sass"] for form in _forms() if "GMMA" not in form["sass"]}
     assert {"UBLKCP.G.S", "UBLKRED.S.S.ADD", "UTMALDG.1D", "UTMALDG.3D.IM2COL.MULTICAST", "UTMAREDG.5D.XOR"} <= copies
     assert machines.get("sm_90").measurements.uncounted == copies.union(*map(str.split, BARRIERS.values()))
@@ -321,17 +321,17 @@ def test_what_is_not_counted_is_what_was_measured():
         ("cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u32", 0),
     ],
 )
-def test_of_ptx_what_is_not_counted(opcode, charge):
+def test_uncounted_ptx_opcodes(opcode, charge):
     assert machines.get("sm_90").charge(classify(opcode), None) == charge
     assert machines.get("sm_80").charge(classify(opcode), None) is None
 
 
-def test_a_bulk_copy_that_was_not_measured_does_not_say_that_no_counter_sees_it():
+def test_unmeasured_bulk_copy_has_its_own_reason():
     assert "was not measured" in classify("UTMALDG.2D.GATHER4").unscored
     assert "no wavefront counter includes it" in classify("UTMALDG.2D").unscored
 
 
-def test_an_arrival_that_completes_no_phase_counts_among_others_or_what_goes_with_it_does():
+def test_arrival_that_completes_no_phase_counts_op_misc():
     """A launch of 8 counts 8 more than one of other arrivals, whatever the lanes and barriers.
 
     The instruction (SYNCS.ARRIVE.TRANS64.TMASK) counts, or one of those that ptxas writes after it, so it has no
@@ -344,13 +344,13 @@ def test_an_arrival_that_completes_no_phase_counts_among_others_or_what_goes_wit
         assert "completes no phase" in classify(opcode).unscored
 
 
-def test_initialising_a_barrier_counts_among_others_once_a_barrier():
+def test_mbarrier_init_counts_op_misc_once_per_barrier():
     for one in _timed(("barrier_init",)):
         barriers = {a for lane, a in enumerate(one["addresses"]) if one["active"] >> lane & 1}
         assert one["counters"]["op_misc"] == one["counters"][""] == 8 * len(barriers) + 4
 
 
-def test_another_block_s_memory_is_not_counted_and_one_s_own_is():
+def test_remote_shared_memory_is_not_counted_and_local_is():
     unroll, figures = (
         8,
         {
@@ -373,7 +373,7 @@ def test_another_block_s_memory_is_not_counted_and_one_s_own_is():
         assert one["counters"]["op_st"] == one["counters"]["op_atom"] == 0
 
 
-def test_zeros_may_pass_with_the_copies_of_a_word_that_they_ignore():
+def test_zero_filled_lanes_may_merge_with_copies_of_their_word():
     """Measured on an H100: 16, 18 and, with the source in L1, both (kernels of seed 160015, tests/data/releases_sm90)."""
     pairs, ignored = [8 * (lane ^ 2) for lane in range(32)], 0x55555555
     score = lambda **more: (

@@ -94,7 +94,7 @@ CLASSES = ((0, 127), (0, 128), (1, 126), (0, 255))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_values(name):
+def test_mufu_results_match_measured_values(name):
     numbers = np.array(list(VALUES[name]), np.uint32)
     assert [hex(n) for n in mufu.FUNCTIONS[name](numbers)] == [hex(n) for n in VALUES[name].values()]
 
@@ -129,13 +129,13 @@ def sums_of_blocks(name: str, sign: int, exponent: int) -> int:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_all_inputs_of_some_exponents(name):
+def test_mufu_checksums_match_for_all_inputs_of_some_exponents(name):
     """`python -m bench.special_functions check` tests all of them."""
     for sign, exponent in CLASSES:
         assert sums_of_blocks(name, sign, exponent) == MEASURED[f"checksums/{name}"][sign, exponent], (sign, exponent)
 
 
-def test_reciprocals_are_not_rounded():
+def test_mufu_rcp_is_not_correctly_rounded():
     """RCP is one unit from correct rounding for one fraction in eight, and for some whole numbers."""
 
     def apart(x: np.ndarray, found: np.ndarray) -> np.ndarray:
@@ -148,7 +148,7 @@ def test_reciprocals_are_not_rounded():
     assert np.count_nonzero(apart(whole, mufu.rcp(whole))) == 8801
 
 
-def test_division_check():
+def test_fchk_depends_on_exponents_alone():
     """FCHK requests the slow path based on the exponents alone."""
     asked = np.unpackbits(MEASURED["check"]).reshape(256, 256, -1)
     assert (asked == asked[:, :, :1]).all()
@@ -161,19 +161,19 @@ def test_division_check():
 
 
 @pytest.mark.parametrize("name, exponents", [("rcp", (127,)), ("sqrt", (127, 128)), ("sin", (125,))])
-def test_coefficients_are_found_again(name, exponents):
+def test_fit_reproduces_the_tables(name, exponents):
     """From results that the tables give, `fit` derives the tables."""
     periods = {e: results(name, e) for e in exponents}
     some = range(0, 128 if name != "sin" else 64, 37)
     assert fit.fitted(name, periods, some) == [tuple(mufu.tables()[name][k]) for k in some]
 
 
-def test_the_tables_are_written_as_they_are_printed():
+def test_tables_are_stored_as_fit_prints_them():
     text = resources.data("hardware/special_functions.json").read_text(encoding="utf-8")
     assert all(fit.as_json(name, rows) in text for name, rows in mufu.tables().items())
 
 
-def test_what_the_machines_say():
+def test_sm_90_declares_the_measured_functions():
     assert (
         set(FUNCTIONS) | {"ex2.f16", "ex2.bf16"}
         == machines.get("sm_90").measurements.special.measured
@@ -187,7 +187,7 @@ def test_what_the_machines_say():
         )
 
 
-def test_what_ptx_cannot_say_is_edited():
+def test_measurement_kernels_are_edited_in_machine_code():
     """The measurement kernels: arguments of SIN and COS are revolutions, and the fast path of a division is marked."""
     made = assemble(compile_source(build.HERE / "functions.cu", arch="sm_90").ptx, "sm_90").cubin
     before, after = (disassemble([read_cubin(cubin, "functions.cubin")])[0] for cubin in (made, build.edited(made)))

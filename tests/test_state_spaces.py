@@ -50,14 +50,14 @@ def loaded(seen: View, space: str, offset: int = 0, guard: Guard | None = None) 
     return seen.read(Reg("r", 32))
 
 
-def test_every_state_space_has_its_memories():
+def test_every_state_space_maps_to_its_memories():
     assert set(MEMORIES) - {MATRICES} == {space for space in SPACES if not space.startswith("const")}
     assert memories("const") == memories("const:3") == CONSTANTS
     assert memories("texture") == ()
 
 
 @pytest.mark.parametrize("space", SPACES)
-def test_what_no_memory_has_is_never_what_was_there_before(space):
+def test_load_without_a_model_is_unknown_not_stale(space):
     seen = view()
     seen.registers.values["r"] = known(LANE)
     seen.registers.values["a"] = opaque(64, Reason(Kind.UNWRITTEN, given=("a",)))
@@ -65,7 +65,7 @@ def test_what_no_memory_has_is_never_what_was_there_before(space):
     assert value.terms or value.poison is not None and value.poison.all()
 
 
-def test_a_parameter_is_what_the_launch_tells_or_named():
+def test_parameter_is_its_specified_value_or_an_unknown():
     seen = view()
     seen.registers.values["a"] = constant(0, 64)
     assert loaded(seen, "param").known and loaded(seen, "param").base.flat[0] == 7
@@ -73,7 +73,7 @@ def test_a_parameter_is_what_the_launch_tells_or_named():
     assert term[0].name == "m"
 
 
-def test_a_parameter_may_differ_from_lane_to_lane():
+def test_parameter_index_may_differ_between_lanes():
     seen = view()
     seen.registers.values["a"] = known((LANE % 2 * 4).astype(np.uint64))
     value = loaded(seen, "param")
@@ -81,11 +81,11 @@ def test_a_parameter_may_differ_from_lane_to_lane():
     assert unknown.name == "m" and (factor == LANE % 2).all() and (value.base == np.where(LANE % 2, 0, 7)).all()
 
 
-def test_a_table_in_constant_memory():
+def test_constant_memory_load_is_known():
     assert (loaded(view(), "const:3", 8).base == 102 + LANE).all()
 
 
-def test_a_buffer_that_the_launch_gives():
+def test_specified_buffer_load_is_known_within_its_bounds():
     facts = Facts(memory=Given(((START, BUFFER),), (True,), frozenset(), {}))
     for space in ("global", "generic"):
         assert (loaded(view(facts), space, START + 16).base == 4 + LANE).all()
@@ -93,7 +93,7 @@ def test_a_buffer_that_the_launch_gives():
         assert (beyond.poison == (LANE >= 16)).all() and (beyond.base[:, :16] == 496 + LANE[:, :16]).all()
 
 
-def test_local_memory_holds_what_each_lane_stored():
+def test_local_memory_load_returns_the_stored_value():
     seen = view()
     seen.registers.values["a"] = constant(8, 64)
     execute(Op("store", (), (Reg("a", 64), Reg("v", 32)), space="local"), seen, 0)
@@ -104,7 +104,7 @@ def test_local_memory_holds_what_each_lane_stored():
 
 
 @pytest.mark.parametrize("space", ["local", "shared"])
-def test_a_store_through_a_pointer_that_may_be_local_leaves_nothing_of_it(space):
+def test_store_that_may_be_local_invalidates_local_memory(space):
     """It may be local where the function makes generic addresses of local memory."""
     seen = view(Facts(), Op("cvta", (Reg("g", 64),), (Reg("a", 64),), 64, (space,)))
     execute(Op("store", (), (Const(8, 64), Reg("v", 32)), space="local"), seen, 0)

@@ -80,7 +80,7 @@ BOTH = pytest.mark.parametrize("isa", ("ptx", "sass"))
 
 
 @BOTH
-def test_what_the_file_gives_is_assumed_and_said(path, isa):
+def test_initial_value_of_a_variable_is_assumed_and_reported(path, isa):
     load, assumed = audited(path, "looked_up", isa, {})
     assert (load.status, load.wavefronts) == ("exact", 2 * 8)
     assert assumed == [ASSUMED.format("table holds what", "it")]
@@ -90,7 +90,7 @@ def test_what_the_file_gives_is_assumed_and_said(path, isa):
 
 
 @BOTH
-def test_what_is_told_takes_its_place_and_is_no_assumption(path, isa):
+def test_specified_symbol_replaces_the_initial_value(path, isa):
     load, assumed = audited(path, "looked_up", isa, {"table": 8 * np.arange(32, dtype=np.int32)})
     assert (load.status, load.wavefronts, assumed) == ("exact", 2 * cost(8 * (LANES & 7)), [])
     load, assumed = audited(path, "stepped", isa, {"tiles::steps": [32, 16, 0, 0]})
@@ -98,14 +98,14 @@ def test_what_is_told_takes_its_place_and_is_no_assumption(path, isa):
 
 
 @BOTH
-def test_told_in_part_the_file_has_the_rest(path, isa):
+def test_partly_specified_symbol_keeps_the_rest_of_the_initial_value(path, isa):
     load, assumed = audited(path, "looked_up", isa, {"table": np.zeros(4, np.int32)})
     assert (load.status, load.wavefronts) == ("exact", 2 * cost([0, 0, 0, 0, 128, 160, 192, 224] * 4))
     assert assumed == [ASSUMED.format("table holds what", "it")]
 
 
 @BOTH
-def test_what_the_host_has_written_and_nobody_tells_is_not_known(path, isa):
+def test_symbol_written_by_the_host_is_unknown(path, isa):
     load, assumed = audited(path, "looked_up", isa, {"table": "?"})
     assert load.status == "data-dependent" and load.bounds == (2, 64) and assumed == []
     load, assumed = audited(path, "in_order", isa, {})
@@ -117,7 +117,7 @@ def test_what_the_host_has_written_and_nobody_tells_is_not_known(path, isa):
 
 
 @BOTH
-def test_one_number_of_the_host_is_asked_for(path, isa):
+def test_unspecified_symbol_is_named_with_its_option(path, isa):
     [entry] = ptxaudit.audit(path, isa=isa, kernels=("strided",)).kernels
     [load] = [site for site in entry.sites if site.access == "load"]
     assert load.status == "conditional" and "--symbol pitch" in load.reason
@@ -130,7 +130,7 @@ def test_one_number_of_the_host_is_asked_for(path, isa):
 
 
 @BOTH
-def test_an_element_of_an_array_is_asked_for_by_the_name_of_the_array(tmp_path, isa):
+def test_unspecified_array_element_is_named_by_its_array(tmp_path, isa):
     path = tmp_path / "k.cu"
     path.write_text(
         """__constant__ int pitches[4];
@@ -141,7 +141,7 @@ extern "C" __global__ void k(int* out) { extern __shared__ int s[]; out[threadId
 
 
 @BOTH
-def test_variables_in_global_memory(path, isa):
+def test_symbols_in_global_memory(path, isa):
     assert audited(path, "in_places", isa, {})[0].status == "data-dependent"
     places = LANES * 32
     assert audited(path, "in_places", isa, {"places": places})[0].wavefronts == 2 * 32
@@ -151,7 +151,7 @@ def test_variables_in_global_memory(path, isa):
     assert audited(path, "rewritten", isa, {"written": places})[0].status == "data-dependent"
 
 
-def test_on_the_command_line_in_a_file_and_in_a_report(path, tmp_path):
+def test_symbols_from_the_command_line_and_launch_file_are_reported(path, tmp_path):
     np.save(tmp_path / "order.npy", 32 * LANES)
     (tmp_path / "launch.toml").write_text(
         '[[launch]]\nkernel = "in_order"\ngrid = 1\nblock = 64\nparams = ["?"]\n[launch.symbols]\norder = {file ='
@@ -192,7 +192,7 @@ def test_on_the_command_line_in_a_file_and_in_a_report(path, tmp_path):
         ({"places": "?? " * 128}, "symbol places: ?? is for bytes of constant memory", "all bytes"),
     ],
 )
-def test_what_does_not_fit(path, symbols, what, hint):
+def test_symbols_of_wrong_size_or_name_are_errors(path, symbols, what, hint):
     report = ptxaudit.audit(
         path, kernels=("in_places",), launches=[Launch("in_places", grid=1, block=64, symbols=symbols)]
     )
@@ -200,12 +200,12 @@ def test_what_does_not_fit(path, symbols, what, hint):
     assert what in problem.what and hint in problem.hint
 
 
-def test_not_names_with_values():
+def test_symbols_must_map_names_to_values():
     with pytest.raises(ptxaudit.InputError, match="not names with values"):
         Launch("k", symbols=[33])
 
 
-def test_the_file_to_fill_in_names_what_the_host_fills(path, tmp_path):
+def test_launch_template_lists_host_written_symbols(path, tmp_path):
     done = CliRunner().invoke(main, ["launches", path, "-o", str(tmp_path / "launch.toml")])
     assert done.exit_code == 0, done.output
     launches = read_launches(tmp_path / "launch.toml")

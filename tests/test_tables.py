@@ -249,7 +249,7 @@ OPEN = {
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_what_order_decides_is_exact(name):
+def test_ordered_shared_memory_contents_are_exact(name):
     for turn in TURNS:
         verdict, last = told(KNOWN[name], turn)
         assert not verdict.wrong, verdict.wrong
@@ -260,7 +260,7 @@ def test_what_order_decides_is_exact(name):
 
 
 @pytest.mark.parametrize("name", OPEN)
-def test_what_it_does_not_decide_stays_open_with_the_reason(name):
+def test_unordered_shared_memory_contents_are_data_dependent(name):
     body, reason = OPEN[name]
     verdict, last = told(body)
     assert last.status is Status.DATA_DEPENDENT, last
@@ -268,7 +268,7 @@ def test_what_it_does_not_decide_stays_open_with_the_reason(name):
     assert not verdict.wrong
 
 
-def test_a_loop_that_waits_for_another_warp_does_not_wait_for_ever():
+def test_spin_on_a_flag_of_another_warp_terminates():
     """The flag is assumed to be zero at first, and no longer once nothing changes.
 
     What it does not decide stays known.
@@ -285,7 +285,7 @@ def test_a_loop_that_waits_for_another_warp_does_not_wait_for_ever():
     assert spin.status is Status.INVARIANT and spin.requests is None and spin.reason.data  # unknown number of spins
 
 
-def test_a_table_that_depends_on_the_block():
+def test_table_that_depends_on_the_block_index():
     """Each block is executed with known numbers; above a limit on the blocks the answer stays open."""
     body = (
         "mov.u32 %r30, %ctaid.x; mul.lo.u32 %r7, %r1, %r30;\nst.shared.u32 [%r5], %r7;\nbar.sync 0;\nld.shared.u32"
@@ -297,7 +297,7 @@ def test_a_table_that_depends_on_the_block():
     assert sites_of(body, (1 << 16, 1, 1))[-1].status is Status.DATA_DEPENDENT
 
 
-def test_a_million_blocks_that_need_no_numbers():
+def test_million_blocks_without_block_dependent_contents():
     """Only stored values count: a comparison with the block index separates blocks, but not the warps of one."""
     body = (
         "mov.u32 %r30, %ctaid.x; setp.lt.u32 %p3, %r30, 777; selp.u32 %r7, %r7, %r8, %p3;\nst.shared.u32 [%r5],"
@@ -310,7 +310,7 @@ def test_a_million_blocks_that_need_no_numbers():
     assert last.wavefronts == 777 * 2 + ((1 << 20) - 777) * 2  # at most eight words, each in its own bank
 
 
-def test_offsets_from_a_buffer():
+def test_buffer_contents_copied_through_shared_memory():
     """The numbers of a specified buffer pass through shared memory."""
     body = (
         "mad.wide.u32 %rd2, %r1, 4, %rd1;\nld.global.nc.u32 %r7, [%rd2];\nst.shared.u32 [%r5], %r7;\nbar.sync"
@@ -322,7 +322,7 @@ def test_offsets_from_a_buffer():
     assert told(body)[1].status is Status.DATA_DEPENDENT
 
 
-def test_a_long_loop_that_only_reads_is_closed():
+def test_million_trip_loop_that_only_reads_a_table():
     """The table does not change: a million trips cost no more than ten."""
     body = (
         "st.shared.u32 [%r5], %r7;\nbar.sync 0;\nmov.u32 %r30, 0;\nL: ld.shared.u32 %r31, [%r12];\nmad.lo.u32 %r32,"
@@ -334,7 +334,7 @@ def test_a_long_loop_that_only_reads_is_closed():
     assert sites[2].requests == 2_000_000
 
 
-def test_variables_of_one_name_are_apart():
+def test_shared_variables_of_one_name_in_two_functions():
     """A function's table is not the kernel's."""
     text = HEAD.replace(
         ".visible",
@@ -349,13 +349,13 @@ def test_variables_of_one_name_are_apart():
     assert not verdict.wrong and verdict.exact == verdict.sites
 
 
-def test_without_a_launch_it_stays_open():
+def test_table_contents_without_a_launch_are_data_dependent():
     function, flow = compare.lifted(HEAD + KNOWN["a permutation"] + USE, "k")
     assert engine.evaluate(function, flow, machine=compare.MACHINE).sites[-1].status is Status.DATA_DEPENDENT
 
 
 @pytest.mark.parametrize("start", range(0, RANDOM, 12))
-def test_random_kernels_in_any_order_of_their_warps(start):
+def test_random_tables_match_the_twin_in_any_warp_order(start):
     exact = sites = 0
     for seed in range(start, start + 12):
         text, grid, block, params = tables.kernel(seed)
@@ -371,7 +371,7 @@ def test_random_kernels_in_any_order_of_their_warps(start):
     assert exact > 0.6 * sites
 
 
-def test_machine_code_of_random_kernels():
+def test_random_tables_in_machine_code_match_the_twin():
     """The same through ptxas: sums of wavefronts by PTX line, where the same lanes act together as in the twin."""
     kernels = []
     for seed in range(MACHINE_CODE):

@@ -76,12 +76,12 @@ NEW = structs.replace(
         ("worse", "worse: k(float*): got worse"),
     ],
 )
-def test_a_limit_is_met_by_its_figure_or_more(limit, text):
+def test_limit_is_reached_at_its_figure(limit, text):
     assert denied([OLD], [NEW], limit) == ([text] if text else [])
     assert denied([NEW], [NEW], limit) == []
 
 
-def test_what_falls_is_never_denied():
+def test_decreasing_figures_are_never_denied():
     assert (
         denied(
             [NEW],
@@ -114,19 +114,19 @@ def test_several_limits_and_kernels():
     ]  # 10 of 400; registers are those of the largest kernel
 
 
-def test_new_and_gone_kernels_have_nothing_to_be_compared_with():
+def test_added_and_removed_kernels_are_not_compared():
     assert denied([OLD], [OLD, structs.replace(NEW, name="new")], "registers+1", "total-registers+1") == []
     assert denied([OLD], [OLD, structs.replace(NEW, name="new")], "worse") == [
         "worse: k(float*): got worse"
     ]  # it conflicts
 
 
-def test_ptx_is_another_count_of_the_same():
+def test_kernel_in_both_instruction_sets_is_limited_once():
     ptx = structs.replace(OLD, isa="sass")
     assert len(denied([OLD, ptx], [NEW, structs.replace(NEW, isa="sass")], "registers+8")) == 1
 
 
-def test_what_is_not_known_is_not_judged():
+def test_unknown_figures_are_not_judged():
     unknown = structs.replace(NEW, sites=(open_site(Status.UNKNOWN),), spills=None)
     lines, found = judged([OLD], [unknown], "wavefronts+1", "total-wavefronts+1%", "spills+1", "registers+9")
     assert lines == [
@@ -153,7 +153,7 @@ def test_what_is_not_known_is_not_judged():
         ("total-global-width+5%", "should not fall", "write total-global-width-5%"),
     ],
 )
-def test_what_is_no_limit(text, what, hint):
+def test_malformed_limit_is_an_error(text, what, hint):
     with pytest.raises(InputError) as caught:
         parse_threshold(text)
     assert what in caught.value.what and hint in caught.value.hint
@@ -162,11 +162,11 @@ def test_what_is_no_limit(text, what, hint):
 @pytest.mark.parametrize(
     "text", ["registers+8", "total-wavefronts+5%", "global-width-12.5%", "worse", "shared-load+1", "total-spills+0"]
 )
-def test_a_limit_reads_as_it_was_written(text):
+def test_limit_is_printed_as_written(text):
     assert str(parse_threshold(text)) == text
 
 
-def test_ways_are_known_if_those_of_every_site_are():
+def test_ways_of_a_kernel_need_those_of_every_site():
     """A site of 32 ways whose cost becomes unknown is no improvement."""
     four, most = site(1, wavefronts=32), site(2, wavefronts=256)
     unknown = open_site(Status.UNKNOWN, 2)

@@ -165,7 +165,7 @@ extern "C" __global__ void k(unsigned* counter, const int* __restrict__ in, cons
 """
 
 
-def test_where_an_address_comes_from_is_not_asked_for_where_only_how_often_it_runs_is_open(tmp_path):
+def test_address_data_is_not_requested_if_only_the_count_is_unknown(tmp_path):
     """Each request costs one wavefront, whatever `in` holds; the counter, or `other`, decides whether it runs."""
     path = tmp_path / "k.cu"
     path.write_text(TWO_TILES)

@@ -330,7 +330,7 @@ for name, (code, _) in GUARDED.items():
 
 
 @pytest.mark.parametrize("name", GUARDED)
-def test_what_a_predicate_guards_is_read_as_written_under_it(name):
+def test_value_written_and_read_under_one_predicate_is_known(name):
     code, one_number = GUARDED[name]
     function, flow = compare.lifted(
         f".version 8.5\n.target sm_90\n.address_size 64\n{START}{KERNELS[f'under a predicate: {name}']}\n}}\n"
@@ -341,7 +341,7 @@ def test_what_a_predicate_guards_is_read_as_written_under_it(name):
 
 @pytest.mark.parametrize("test", ("setp.gt.u32 %p4, %r3, %r10;", "setp.gt.u32 %p4, %r3, %r5;"))
 @pytest.mark.parametrize(("trips", "high"), ((1, 1), (3, 4), (5, 16)))
-def test_a_counted_loop_is_followed_past_branches_that_are_not_decided(test, trips, high):
+def test_counted_loop_is_unrolled_past_undecided_branches(test, trips, high):
     """4, 8, 16 … bytes between lanes, whichever path they take."""
     body = f"""
         mov.u32 %r11, 4;
@@ -361,7 +361,7 @@ def test_a_counted_loop_is_followed_past_branches_that_are_not_decided(test, tri
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_answers_hold_for_every_number(name):
+def test_answers_hold_for_every_value_of_the_unknowns(name):
     text = f".version 8.5\n.target sm_90\n.address_size 64\n{ROUTINE}{START}{KERNELS[name]}\n}}\n"
     function, flow = compare.lifted(text)
     codes, _ = flatten(text)
@@ -381,7 +381,7 @@ def test_answers_hold_for_every_number(name):
         "setp.eq.u32 %p1, %r12, %r3;\nselp.b32 %r13, %r11, %r12, %p1;\nadd.u32 %r13, %r13, %r12;",
     ],
 )
-def test_names_do_not_double_in_every_trip(step):
+def test_names_of_unknowns_grow_linearly_with_trips(step):
     """Numbers computed from two unknowns, forty times in a row."""
     body = f"""
         mov.u32 %r11, %r3;

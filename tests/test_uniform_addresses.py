@@ -29,7 +29,7 @@ def base(value: Value, uniform: bool) -> Value:
 
 
 @pytest.mark.parametrize("what", VALUES)
-def test_lanes_that_are_issued_together_read_one_place(what):
+def test_uniform_address_is_one_value_for_all_lanes(what):
     found = base(VALUES[what], True)
     assert found.poison is None and found.valid is None and found.uniform
     ((symbol, factor),) = found.terms
@@ -39,10 +39,10 @@ def test_lanes_that_are_issued_together_read_one_place(what):
 
 
 @pytest.mark.parametrize("what", VALUES)
-def test_of_other_registers_each_lane_has_its_own(what):
+def test_other_registers_keep_a_value_per_lane(what):
     assert base(VALUES[what], False) is VALUES[what]
 
 
-def test_what_is_known_of_it_stays():
+def test_known_uniform_address_is_unchanged():
     known = Value(LANE * 0 + 64)
     assert base(known, True) is known

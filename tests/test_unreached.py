@@ -43,17 +43,17 @@ def statuses(text: str) -> list[Status]:
 @pytest.mark.parametrize(
     ("compared", "operands"), [("ne.s32", "%r2, 77"), ("ne.s32", "%r3, 60"), ("ge.u32", "%r3, %r2")]
 )
-def test_a_block_shape_that_was_not_tried_may_reach_it(compared: str, operands: str) -> None:
+def test_site_reached_in_an_untried_block_shape_is_not_unreached(compared: str, operands: str) -> None:
     assert statuses(REACHED_WHEN % ("", compared, operands))[0] is not Status.UNREACHED
 
 
-def test_what_no_shape_reaches_is_unreached() -> None:
+def test_site_reached_in_no_block_shape_is_unreached() -> None:
     assert statuses(REACHED_WHEN % ("", "lt.u32", "%r4, 32")) == [Status.UNREACHED]
     assert statuses(REACHED_WHEN % (".reqntid 64, 1, 1", "ne.s32", "%r2, 77")) == [Status.UNREACHED]
     assert statuses(REACHED_WHEN % (".reqntid 64, 1, 1", "ne.s32", "%r2, 64")) != [Status.UNREACHED]
 
 
-def test_generic_accesses_to_the_stack_are_told_apart_from_those_to_shared_memory() -> None:
+def test_generic_stack_accesses_are_never_shared() -> None:
     """Code compiled with -G: everything is on the stack, and pointers are read back from it."""
     stack, kept, read, shared = sorted(ptxaudit.audit(DEBUG).sites, key=lambda s: (s.ptx_line, s.id))[:4]
     assert {site.reason_kind for site in (stack, kept, read)} == {"never-shared"}

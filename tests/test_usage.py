@@ -102,7 +102,7 @@ def said(log):
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_120"])
-def test_registers_and_stack_are_those_that_cuobjdump_prints(arch, tmp_path):
+def test_registers_and_stack_match_cuobjdump(arch, tmp_path):
     cubin = compile_source(SOURCE, arch=arch).cubin
     path = tmp_path / "k.cubin"
     path.write_bytes(cubin)
@@ -119,7 +119,7 @@ def test_registers_and_stack_are_those_that_cuobjdump_prints(arch, tmp_path):
 
 
 @pytest.mark.parametrize("release", ["11.8", "12.4", "12.9", None])
-def test_a_report_has_the_figures_that_ptxas_says(release):
+def test_report_has_the_resource_usage_of_ptxas(release):
     log = compile_source(SOURCE, options=[REMARKS], tool=having(release)).log
     report = ptxaudit.audit(SOURCE, toolchain=release, isa="both")
     assert not report.problems and not report.inputs[0].log
@@ -135,7 +135,7 @@ def test_a_report_has_the_figures_that_ptxas_says(release):
     assert of["spilling"].bytes > 0 and of["both"].bytes > 0 and of["array"] == of["small"] == Spills(0, 0, 0)
 
 
-def test_what_a_function_spills_that_is_called_counts_for_the_kernel():
+def test_spills_of_callees_count_for_the_kernel():
     log = compile_source(CALLING, options=[REMARKS]).log
     both = re.search(
         r"Function properties for _Z6calleefPKf\s*\n.*?(\d+) bytes spill stores, (\d+) bytes spill loads", log
@@ -145,7 +145,7 @@ def test_what_a_function_spills_that_is_called_counts_for_the_kernel():
     assert sum(kernel.code.opcodes.values()) == kernel.instructions
 
 
-def test_a_cubin_that_names_no_spill_and_uses_local_memory_does_not_tell(tmp_path):
+def test_cubin_without_spill_records_has_unknown_spills(tmp_path):
     tool = having("12.4")
     (tmp_path / "old.cubin").write_bytes(compile_source(SOURCE, tool=tool).cubin)
     new = compile_source(SOURCE).cubin
@@ -162,7 +162,7 @@ def test_a_cubin_that_names_no_spill_and_uses_local_memory_does_not_tell(tmp_pat
     assert linked["array"] is None  # a linker's output may have parts that do not name their spills
 
 
-def test_the_remarks_of_a_file_in_which_a_device_function_spills_are_not_shared_out():
+def test_spill_remarks_of_device_functions_are_not_attributed():
     told = (
         "ptxas info : Compiling entry function 'k' for 'sm_90'\nptxas info : Function properties for k\nptxas . 0 bytes"
         " stack frame, {} bytes spill stores, 0 bytes spill loads\n"
@@ -176,7 +176,7 @@ def test_the_remarks_of_a_file_in_which_a_device_function_spills_are_not_shared_
     assert compiled_usage(cubin, "12.4", told.format(8) + other.format(4))["k"].spill_bytes is None
 
 
-def test_remarks_are_no_warnings():
+def test_ptxas_remarks_are_not_warnings():
     log = (
         'k.cu(3): warning #177-D: variable "x" was declared\nptxas info    : 0 bytes gmem\nptxas         .     0 bytes'
         " stack frame\nptxas warning : Stack size\n"
@@ -192,11 +192,11 @@ def test_remarks_are_no_warnings():
 
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", b"\x7fELF" + bytes(80), bytes(200)])
-def test_what_is_no_cubin_has_none(data):
+def test_non_cubin_has_no_resource_usage(data):
     assert usage(data) == {}
 
 
-def test_nothing_is_said_of_annotations_of_another_kind():
+def test_annotations_of_another_kind_are_ignored():
     cubin = compile_source(SOURCE).cubin
     spilled = usage(cubin)["spilling"].spilled
     linked = cubin.replace(b"\0ptxas\0", b"\0other\0")
@@ -275,11 +275,11 @@ def _three(cubin):
         ("shfl.sync.bfly.b32", "warp", None),
     ],
 )
-def test_the_class_and_the_width_of_an_opcode(opcode, name, width):
+def test_class_and_width_of_an_opcode(opcode, name, width):
     assert (class_of(opcode), width_of(opcode)) == (name, width)
 
 
-def test_the_mix_and_the_widths_of_a_kernel():
+def test_instruction_mix_and_widths_of_a_kernel():
     opcodes = {"LDS.128": 4, "LDS": 2, "STS.64": 2, "FFMA": 64, "LDG.E": 1}
     assert mix(opcodes) == {"shared-load": 6, "shared-store": 2, "global-load": 1, "float": 64}
     assert widths(opcodes) == {"shared": {4: 2, 8: 2, 16: 4}, "global": {4: 1}}
@@ -289,7 +289,7 @@ def test_the_mix_and_the_widths_of_a_kernel():
 @pytest.mark.parametrize(
     "name", ["hgemm", "histogram", "flash_attention", "producer_consumer", "stmatrix", "cooperative_groups"]
 )
-def test_every_instruction_of_a_sample_has_a_class(name):
+def test_every_instruction_of_the_samples_has_a_class(name):
     """Opcodes are counted as in the file, whatever the engine answers."""
     report = ptxaudit.audit(str(SAMPLES / name / f"{name}.cu"), isa="both", budget=0.01)
     opcodes = {opcode for kernel in report.kernels for opcode in kernel.code.opcodes if not opcode.startswith(NEVER)}

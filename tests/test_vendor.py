@@ -34,13 +34,13 @@ def refused(code: str, most=TOOL_TIME) -> InputError:
     return caught.value
 
 
-def test_one_that_runs_for_ever_is_ended_by_its_processor_time(tight):
+def test_endless_tool_is_killed_at_the_processor_time_limit(tight):
     tight()
     error = refused("while True: pass", replace(TOOL_TIME, most=0))  # rounded up to 1 whole second
     assert "took too long" in error.what and "`time of a tool`" in error.what + error.hint
 
 
-def test_the_operating_system_ends_one_that_is_not_looked_at(tight, monkeypatch):
+def test_unwatched_tool_is_killed_by_the_operating_system(tight, monkeypatch):
     """The operating system's own limit applies where the watch does not."""
     tight()
     monkeypatch.setattr(vendor, "SPARE", 0)
@@ -48,7 +48,7 @@ def test_the_operating_system_ends_one_that_is_not_looked_at(tight, monkeypatch)
     assert "took too long" in refused("while True: pass", replace(TOOL_TIME, most=1)).what
 
 
-def test_one_that_waits_for_nothing_is_ended_without_any_processor_time(tight):
+def test_idle_tool_is_killed(tight):
     tight(STALLED=1)
     begin = time.monotonic()
     error = refused("import time; time.sleep(1000)")
@@ -56,12 +56,12 @@ def test_one_that_waits_for_nothing_is_ended_without_any_processor_time(tight):
     assert time.monotonic() - begin < 100
 
 
-def test_one_that_writes_for_ever_is_ended(tight):
+def test_tool_with_endless_output_is_killed(tight):
     tight(TOOL_OUTPUT=1 << 20)
     assert "writes too much" in refused("while True: print('x' * 9999)").what
 
 
-def test_a_file_that_is_too_long_is_a_message(tight, tmp_path):
+def test_tool_output_file_beyond_the_limit_is_a_message(tight, tmp_path):
     tight(TOOL_FILE=1 << 20)
     code = "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_DFL); "
     code += f"open({str(tmp_path / 'f')!r}, 'wb').write(b'x' * (4 << 20))"
@@ -69,7 +69,7 @@ def test_a_file_that_is_too_long_is_a_message(tight, tmp_path):
     assert (tmp_path / "f").stat().st_size <= 1 << 20
 
 
-def test_what_it_started_ends_with_it(tight, tmp_path):
+def test_children_of_a_tool_end_with_it(tight, tmp_path):
     tight(STALLED=1)
     alive = tmp_path / "pid"
     code = START_A_CHILD.format(code="import time; time.sleep(1000)") + (
@@ -84,7 +84,7 @@ def test_what_it_started_ends_with_it(tight, tmp_path):
     raise AssertionError("a child of a program that was ended is still there")
 
 
-def test_memory_is_limited(tight):
+def test_memory_of_a_tool_is_limited(tight):
     """The limit is set once the program runs, so it waits a moment before it allocates too much."""
     tight(TOOL_MEMORY=256 << 20)
     code = "import time; time.sleep(1); bytearray(256 << 20)"

@@ -117,7 +117,7 @@ def figures(site: SiteResult) -> tuple:
 # --- the account ----------------------------------------------------------------------------
 
 
-def test_an_account_is_used_up_at_its_limit():
+def test_account_raises_at_its_limit():
     account = Account(10)
     account.spend(10, "walking")
     with pytest.raises(Exhausted, match="walking: more than 10 steps") as caught:
@@ -126,14 +126,14 @@ def test_an_account_is_used_up_at_its_limit():
     Account().spend(10**12, "anything")
 
 
-def test_bytes_are_held():
+def test_account_limits_held_bytes():
     account = Account(most=100)
     account.hold(100, "an array")
     with pytest.raises(Exhausted, match="100 bytes"):
         account.hold(1, "an array")
 
 
-def test_a_part_is_paid_for_by_the_whole():
+def test_part_of_an_account_is_charged_to_the_whole():
     account = Account(100)
     account.spend(20, "a")
     with account.part(0.25) as some:
@@ -147,13 +147,13 @@ def test_a_part_is_paid_for_by_the_whole():
         some.spend(10**12, "d")
 
 
-def test_a_budget_is_so_many_steps():
+def test_budget_in_seconds_is_a_number_of_steps():
     assert Account.for_budget(2).limit == 2 * STEPS_PER_SECOND
     assert Account.for_budget(None).limit is None
     assert Account.for_budget(None).share(0.5) == Account.for_budget(DEFAULT_BUDGET).share(0.5)
 
 
-def test_an_account_goes_on_from_what_was_taken():
+def test_kernel_account_starts_from_what_its_file_spent():
     file = Account()
     file.hold(60, "parameters")
     file.spend(5, "reading")
@@ -166,7 +166,7 @@ def test_an_account_goes_on_from_what_was_taken():
     assert (one.held, other.held, file.held) == (70, 60, 60)
 
 
-def test_a_smaller_limit_is_paid_for_by_the_whole():
+def test_account_within_a_smaller_limit_is_charged_to_the_whole():
     account = Account(most=100)
     initial = account.within(80)
     initial.hold(70, "initial values")
@@ -193,7 +193,7 @@ MAY_LOOK = {  # where a clock decides no answer
 }
 
 
-def test_no_module_looks_at_a_clock():
+def test_no_module_reads_a_clock():
     """A clock may stop an external program (`timeout`), which is then an error; it decides nothing else."""
     for path in PACKAGE.rglob("*.py"):
         text = path.read_text()
@@ -206,7 +206,7 @@ def test_no_module_looks_at_a_clock():
             assert not (isinstance(node, ast.Attribute) and node.attr in CLOCKS[:4]), path
 
 
-def test_a_slow_machine_says_the_same(monkeypatch):
+def test_result_is_independent_of_the_clock(monkeypatch):
     launch = Launch("k", grid=(2,), block=(64,), params=[None, 5])
     quick = [figures(s) for s in evaluated(LONG, 400_000, launch)[0]]
     hour = itertools.count(step=3600)
@@ -218,7 +218,7 @@ def test_a_slow_machine_says_the_same(monkeypatch):
 # --- exhausted budgets ----------------------------------------------------------------------
 
 
-def test_what_was_found_before_is_kept():
+def test_sites_before_exhaustion_keep_their_figures():
     before, inside, behind = evaluated(LONG, 400_000, Launch("k", grid=(2,), block=(32,), params=[None, 5]))[0]
     assert (before.status, before.wavefronts) == (Status.EXACT, 4)
     for site in (inside, behind):
@@ -226,7 +226,7 @@ def test_what_was_found_before_is_kept():
         assert "running the launch takes more than 359," in str(site.reason) and "--budget" in str(site.reason)
 
 
-def test_sites_behind_an_inference_that_is_broken_off():
+def test_exhausted_inference_leaves_later_blocks_unknown():
     """With nothing specified, blocks in program order."""
     _, whole = evaluated(_branches(64))
     sites, _ = evaluated(_branches(64), whole.spent // 2)
@@ -236,7 +236,7 @@ def test_sites_behind_an_inference_that_is_broken_off():
 
 
 @pytest.mark.parametrize("seconds", [1e-6, 1e-5, 1e-4, 1e-3])
-def test_every_stage_may_be_the_last(tmp_path, seconds):
+def test_exhaustion_in_any_stage_lists_every_site(tmp_path, seconds):
     """Every site is listed, whatever was not finished."""
     (tmp_path / "k.ptx").write_text(LONG)
     for launches in ((), [Launch("k", grid=(2,), block=(32,), params=[None, 5])]):
@@ -267,7 +267,7 @@ def _partial(function, flow, launch, whole: tuple[SiteResult, ...], steps: int) 
 
 
 @pytest.mark.parametrize("at", range(0, 60, 5))
-def test_with_fewer_steps_nothing_else_is_said(at):
+def test_smaller_budget_gives_no_different_figure(at):
     """Measured kernels: each figure found with a part of the steps is the one found with all."""
     launch = measured_kernels.load("samples_sm90")[at]
     function = link(launch.module, launch.module.functions[launch.launch.kernel])
@@ -309,12 +309,12 @@ def said_by_processes(tmp_path_factory):
 
 
 @pytest.mark.parametrize("at", range(len(BUDGETS)), ids=map(str, BUDGETS))
-def test_every_process_says_the_same(said_by_processes, at):
+def test_result_is_the_same_in_every_process(said_by_processes, at):
     one, other = (said[at] for said in said_by_processes)
     assert one == other and len(json.loads(one)) == 2
 
 
-def test_the_other_launches_change_nothing(tmp_path):
+def test_budget_of_a_launch_is_independent_of_other_launches(tmp_path):
     (tmp_path / "k.ptx").write_text(LONG)
     one, other = (
         Launch("k", grid=(2,), block=(64,), params=[None, 5]),
@@ -324,7 +324,7 @@ def test_the_other_launches_change_nothing(tmp_path):
     assert ptxaudit.audit(tmp_path / "k.ptx", budget=0.1, launches=[other, one]).kernels[1].sites == alone.sites
 
 
-def test_the_message_is_in_words(tmp_path):
+def test_exhaustion_message_of_the_command(tmp_path):
     (tmp_path / "k.ptx").write_text(LONG)
     done = subprocess.run(
         [sys.executable, "-m", "ptxaudit", "audit", str(tmp_path / "k.ptx"), "--budget", "0.00001"],
@@ -415,13 +415,13 @@ def steps_of(text: str, launch: Launch | None) -> int:
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("launch", [None, LAUNCH], ids=["nothing specified", "a launch"])
-def test_twice_the_code_takes_twice_the_steps(family, launch):
+def test_steps_are_linear_in_the_code(family, launch):
     small, large = (steps_of(FAMILIES[family](n), launch) for n in (60, 240))
     assert 2 * small < large < 5 * small
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_launch_pays_for_what_its_kernel_took(family, tmp_path):
+def test_launch_is_charged_for_all_stages_of_its_kernel(family, tmp_path):
     """All stages draw on one account.
 
     The steps of the last stage alone are not enough, for either of two launches.
@@ -452,7 +452,7 @@ def test_a_launch_pays_for_what_its_kernel_took(family, tmp_path):
         ]
 
 
-def test_steps_follow_the_elements_of_arrays():
+def test_steps_are_linear_in_array_elements():
     """For warps whose addresses differ by more than a shift: rows of arrays."""
     text = (
         HEAD + "mov.u32 %r5, %ctaid.x;\nmul.lo.u32 %r6, %r5, %r5;\nmul.lo.u32 %r6, %r6, %r1;\nand.b32 %r6, %r6,"
@@ -474,14 +474,14 @@ def test_steps_follow_the_elements_of_arrays():
         ({"terms": ((Uniform("n", key=1), np.ones((64, 32), np.uint32)),)}, 2),
     ],
 )
-def test_every_array_of_a_value_is_paid_for(more, arrays):
+def test_value_elements_count_every_array(more, arrays):
     value = Value(np.zeros((64, 32), np.uint32), **more)
     assert value.elements == arrays * 64 * 32
     whole = Value(np.zeros((64, 32), np.uint64))
     assert UpperHalf(whole, value).elements == value.elements + whole.elements
 
 
-def test_the_same_trips_cost_the_same():
+def test_steps_are_linear_in_trips():
     """A loop that is executed trip by trip costs the same number of steps for each trip."""
     text = (
         HEAD

@@ -206,7 +206,7 @@ def nested(seed: int) -> str:
 
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("seed", range(16))
-def test_what_is_written_again_under_other_predicates_is_never_taken_for_another(seed, told):
+def test_writes_under_different_predicates_are_not_confused(seed, told):
     hold(KERNEL.format(body=nested(seed).replace("; ", ";\n")), told, None, seed=3)
 
 

@@ -5,6 +5,7 @@
     python -m bench.adversary.gpu run build/adversary -o results  on a GPU with ncu on the PATH
     python -m bench.adversary.by_hand build/by_hand               a plan of the kernels that are written by hand
     python -m bench.adversary compare build/adversary results     the claims under every telling against the counters
+    python -m bench.adversary compare build/adversary results --space all    also global and local memory
     python -m bench.adversary agree 0:500                         without a GPU: claims that contradict each other
     python -m bench.adversary agree --plan build/by_hand          the same for a plan
     python -m bench.adversary keep build/adversary results -o tests/data/adversary_sm90 k17.nvcc-O0.cubin …

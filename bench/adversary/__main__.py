@@ -43,10 +43,11 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("compare", help="hold all claims against what was counted")
     command.add_argument("folder", type=Path)
     command.add_argument("results", type=Path, nargs="+")
-    command.add_argument("--telling", action="append", choices=telling.TELLINGS)
+    command.add_argument("--telling", action="append", choices=telling.EVERY)
     command.add_argument("--seeds", type=_seeds, default=[])
     command.add_argument("--build", action="append", choices=builds.EVERY, default=[])
     command.add_argument("--isa", choices=("sass", "both"), default="both")
+    command.add_argument("--space", choices=("shared", "all"), default="shared", help="all: also their sectors")
     command.add_argument("--quiet", action="store_true", help="tables only")
     command.add_argument("-j", "--jobs", type=int, default=2)
     command = commands.add_parser("agree", help="hold claims against each other, with no GPU")
@@ -138,6 +139,7 @@ def _compare(chosen: argparse.Namespace) -> int:
             chosen.seeds,
             chosen.build,
             chosen.isa,
+            chosen.space,
         )
     )
     print(report.text(found, not chosen.quiet))

@@ -56,26 +56,29 @@ class Written(Program):
         return self.text
 
 
-def programs(numbers: frozenset[int] = frozenset(), folder: Path = KERNELS) -> Iterator[Written]:
+def programs(numbers: frozenset[int] = frozenset(), folder: Path = KERNELS, suffix: str = ".cu") -> Iterator[Written]:
     """The kernels of the folder with these numbers, or all, in order."""
-    for path in sorted(folder.glob("*.cu")):
-        number, name = path.stem.split("-", 1)
-        if numbers and int(number) not in numbers:
-            continue
-        text = path.read_text()
-        yield Written(
-            int(number),
-            f"k{number}",
-            (name,),
-            (),
-            (),
-            Routine("", ()),
-            PARAMETERS,
-            BUFFERS,
-            {},
-            tuple(_shape(*noted) for noted in _NOTED.findall(text)),
-            text=text,
-        )
+    for path in sorted(folder.glob(f"*{suffix}")):
+        if not numbers or int(path.stem.split("-")[0]) in numbers:
+            yield read(path.stem, path.read_text())
+
+
+def read(stem: str, text: str) -> Written:
+    """The program of a file "NUMBER-name", with the launches that its text lists."""
+    number, name = stem.split("-", 1)
+    return Written(
+        int(number),
+        f"k{number}",
+        (name,),
+        (),
+        (),
+        Routine("", ()),
+        PARAMETERS,
+        BUFFERS,
+        {},
+        tuple(_shape(*noted) for noted in _NOTED.findall(text)),
+        text=text,
+    )
 
 
 def _shape(grid: str, block: str, n: str, cluster: str, shared: str) -> Shape:

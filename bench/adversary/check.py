@@ -19,9 +19,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from bench.adversary import claims, ptx_check, telling, truth
+from bench.adversary import claims, memory_claims, ptx_check, telling, truth
 from ptxaudit.base.work import Account
 from ptxaudit.engine import evaluate as engine
+from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.hardware import machines
 from ptxaudit.report.assemble import SourceLines, kernel_entry
 from ptxaudit.report.code_facts import code_facts
@@ -47,36 +48,15 @@ class Checked:
     seconds: float = 0.0
 
 
-def audit(one: truth.Truth, how: str, isa: str) -> Checked:
-    """Audits one launch: its machine code, and also its PTX if `isa` is "both"."""
+def audit(one: truth.Truth, how: str, isa: str, space: str = "shared") -> Checked:
+    """Audits one launch: its machine code, and also its PTX if `isa` is "both". space: "all": global and local memory,
+    too."""
     e = one.entry
     begun = time.perf_counter()
     found: tuple[claims.Finding, ...] = ()
     error = ""
     try:
-        launch = telling.TELLINGS[how](e, one.module.functions[e["kernel"]])
-        function, flow = one.shared.kernel(e["kernel"])
-        machine = machines.get(function.arch)
-        evaluate = partial(
-            engine.evaluate, function, flow, launch=launch, machine=machine, account=Account.for_budget(BUDGET)
-        )
-        result = evaluate() if launch else one.shared.without_launch(e["kernel"], evaluate)
-        entry = kernel_entry(
-            function,
-            result,
-            input=one.cubin.file,
-            machine=machine,
-            launch=launch,
-            lines=SourceLines(),
-            facts=code_facts(one.module, function, {}),
-        )
-        by_place = {function.instructions[site.index].place: site for site in result.sites}
-        small = prod(e["grid"]) < CHIP
-        comparison = compare(entry, one.profile)
-        comparison = replace(comparison, rows=tuple(row for row in comparison.rows if one.told(row.offset)))
-        found = tuple(claims.findings(comparison, by_place, dict(one.placed()), one.elsewhere, small))
-        if isa == "both":
-            found += tuple(ptx_check.findings(one, how, entry, function))
+        found = tuple(_findings(one, how, isa, space))
     except Exception:
         error = traceback.format_exc(limit=-4)
     return Checked(
@@ -92,13 +72,49 @@ def audit(one: truth.Truth, how: str, isa: str) -> Checked:
     )
 
 
+def _findings(one: truth.Truth, how: str, isa: str, space: str) -> Iterator[claims.Finding]:
+    e = one.entry
+    launch = telling.EVERY[how](e, one.module.functions[e["kernel"]])
+    function, flow = one.shared.kernel(e["kernel"], space)
+    machine = machines.get(function.arch)
+    evaluate = partial(
+        engine.evaluate,
+        function,
+        flow,
+        launch=launch,
+        machine=machine,
+        facts=telling.FACTS.get(how, Facts()),
+        account=Account.for_budget(BUDGET),
+    )
+    result = evaluate() if launch else one.shared.without_launch(e["kernel"], evaluate, space)
+    entry = kernel_entry(
+        function,
+        result,
+        input=one.cubin.file,
+        machine=machine,
+        launch=launch,
+        lines=SourceLines(),
+        facts=code_facts(one.module, function, {}),
+    )
+    of_shared = [site for site in result.sites if function.site(site.index).of == "shared"]
+    by_place = {function.instructions[site.index].place: site for site in of_shared}
+    comparison = compare(entry, one.profile)
+    comparison = replace(comparison, rows=tuple(row for row in comparison.rows if one.told(row.offset)))
+    ran = dict(one.placed())
+    yield from claims.findings(comparison, by_place, ran, one.elsewhere, prod(e["grid"]) < CHIP)
+    if space != "shared":
+        yield from memory_claims.findings([site for site in entry.memory if one.told(site.offset or 0)], ran)
+    if isa == "both":
+        yield from ptx_check.findings(one, how, entry, function)
+
+
 def _chunk(
-    folder: Path, results: Sequence[Path], cubins: Sequence[str], tellings: Sequence[str], isa: str
+    folder: Path, results: Sequence[Path], cubins: Sequence[str], tellings: Sequence[str], isa: str, space: str
 ) -> list[Checked]:
     out = []
     for one in truth.load(folder, results, frozenset(cubins)):
         function = one.module.functions[one.entry["kernel"]]
-        out += [audit(one, how, isa) for how in tellings if telling.applies(how, one.entry, function)]
+        out += [audit(one, how, isa, space) for how in tellings if telling.applies(how, one.entry, function)]
     return out
 
 
@@ -110,16 +126,17 @@ def check(
     seeds: Iterable[int] = (),
     builds: Iterable[str] = (),
     isa: str = "sass",
+    space: str = "shared",
 ) -> Iterator[Checked]:
     """Checks all launches in files of results, several cubins at a time; only the given seeds and builds, if any."""
     cubins = cubins_of(results, set(seeds), set(builds))
     chunks = [cubins[at : at + CHUNK] for at in range(0, len(cubins), CHUNK)]
     if jobs == 1:
         for chunk in chunks:
-            yield from _chunk(folder, results, chunk, tellings, isa)
+            yield from _chunk(folder, results, chunk, tellings, isa, space)
         return
     with ProcessPoolExecutor(jobs) as pool:
-        for found in pool.map(_chunk, *zip(*((folder, results, chunk, tellings, isa) for chunk in chunks))):
+        for found in pool.map(_chunk, *zip(*((folder, results, chunk, tellings, isa, space) for chunk in chunks))):
             yield from found
 
 

@@ -23,7 +23,7 @@ from enum import StrEnum
 from bench.adversary.truth import Counts
 from ptxaudit.base.status import Status
 from ptxaudit.engine.answer.result import SiteResult
-from ptxaudit.report.model import Site
+from ptxaudit.report.model import AnySite, Site
 from ptxaudit.review.compare import ARBITRATION, COUNTERS, DISPUTED, Comparison, Row, Total
 from ptxaudit.review.compare import Verdict as Judged
 
@@ -44,7 +44,7 @@ class Verdict(StrEnum):
     WRONG = "WRONG"
 
 
-_OF = {
+OF_COMPARE = {
     Judged.EQUAL: Verdict.EQUAL,
     Judged.WITHIN: Verdict.WITHIN,
     Judged.REQUESTS: Verdict.REQUESTS,
@@ -105,7 +105,7 @@ def _finding(row: Row, result: SiteResult | None, counted: Counts | None) -> Fin
     line = site.source.line if site and site.source else None
     if site is None:
         return Finding(Verdict.WRONG, row.offset, row.counted.text if row.counted else "", "unlisted", "no site", truth)
-    verdict = _OF[row.verdict]
+    verdict = OF_COMPARE[row.verdict]
     kind, why = ("compare", row.why) if verdict is Verdict.WRONG else ("", "")
     if not kind:
         kind, why = next(
@@ -118,7 +118,7 @@ def _finding(row: Row, result: SiteResult | None, counted: Counts | None) -> Fin
     return Finding(verdict, row.offset, site.text, kind, f"{claim_of(site)}{': ' + why if why else ''}", truth, line)
 
 
-def claim_of(site: Site) -> str:
+def claim_of(site: AnySite) -> str:
     """The figures of a site on one line."""
     parts = [str(site.status)]
     parts += [
@@ -126,9 +126,9 @@ def claim_of(site: Site) -> str:
         for name, value in (
             ("requests", site.requests),
             ("active", site.active_requests),
-            ("wavefronts", site.wavefronts),
-            ("ideal", site.ideal),
-            ("ways", site.ways),
+            ("wavefronts", getattr(site, "wavefronts", None)),
+            ("ideal", getattr(site, "ideal", None)),
+            ("ways", getattr(site, "ways", None)),
             ("bounds", list(site.bounds) if site.bounds else None),
             ("per request", f"{site.per_request.low}..{site.per_request.high}" if site.per_request else None),
         )

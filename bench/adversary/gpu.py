@@ -1,6 +1,7 @@
 """Measures a plan on a GPU: first finds launches that hang or fault, without the profiler, then profiles the others.
 
     python -m bench.adversary.gpu run FOLDER -o OUT --seconds 240     everything, until the time is over
+    python -m bench.adversary.gpu run FOLDER -o OUT --way memory      also the sectors of global and local memory
     python -m bench.adversary.gpu trial FOLDER -o OUT                 how long each way to profile takes
 
 Needs Python, numpy, cuda-bindings and Nsight Compute; of this repository, only `bench/profiled.py`,
@@ -23,7 +24,7 @@ from bench import archives
 from bench.adversary.launching import launch, screen, supervised
 from bench.adversary.plan import CUBINS, PLAN, read
 from bench.adversary.results import KINDS, Parts, counted, join
-from bench.profiled import BY_INSTRUCTION, WAVEFRONTS
+from bench.profiled import BY_INSTRUCTION, OF_MEMORY, SECTOR_KINDS, SECTORS, WAVEFRONTS
 
 WITHOUT_COPIES = ("_op_ld", "_op_st", "_op_atom")  # cp.async counts only in the total, which these lack
 BATCH = 150  # launches per process of the profiler
@@ -32,14 +33,17 @@ ALIKE = 0.9  # share of the launches, in a trial: atomic loops differ from run t
 
 @dataclass(frozen=True)
 class Way:
-    """A way to call the profiler. kinds: of the hardware's totals; every few of them take another pass."""
+    """A way to call the profiler. kinds: of the hardware's totals; every few of them take another pass. memory: also
+    global and local memory."""
 
     kinds: tuple[str, ...] = KINDS
     options: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
+    memory: bool = False
 
     def command(self, report: Path) -> tuple[str, ...]:
-        metrics = ",".join((*BY_INSTRUCTION, *(WAVEFRONTS.format(kind) for kind in self.kinds)))
+        of_memory = (*OF_MEMORY, *map(SECTORS.format, SECTOR_KINDS)) if self.memory else ()
+        metrics = ",".join((*BY_INSTRUCTION, *map(WAVEFRONTS.format, self.kinds), *of_memory))
         untouched = ("--clock-control", "none", "--cache-control", "none")
         output = ("--metrics", metrics, "--force-overwrite", "--export", str(report))
         return (*self.before, "ncu", *untouched, *self.options, *output)
@@ -57,6 +61,7 @@ WAYS = {
     "application": Way(KINDS, REPLAYED, NOT_RANDOM),
     "application-few": Way(WITHOUT_COPIES, REPLAYED, NOT_RANDOM),
 }
+EVERY = WAYS | {"memory": Way(memory=True)}  # a trial compares those without
 
 
 def unpack(folder: Path, work: Path) -> Path:
@@ -83,7 +88,7 @@ def run(folder: Path, out: Path, work: Path, seconds: float, way: str, batch: in
     left, at = good, 0
     while left and time.monotonic() < end:
         report, notes, joined = work / f"{at}.ncu-rep", work / f"{at}.notes", work / f"{at}.json.gz"
-        ran = supervised(made, left[:batch], notes, WAYS[way].command(report), end, work / f"{at}.log")
+        ran = supervised(made, left[:batch], notes, EVERY[way].command(report), end, work / f"{at}.log")
         failed |= ran.failed
         seen = len(ran.done) + len(ran.failed)
         print(f"batch {at}: {len(ran.done)} launches in {ran.seconds:.1f} s, {len(ran.failed)} failed", flush=True)
@@ -182,7 +187,7 @@ def main() -> int:
             "--trial", type=int, default=0 if name == "run" else 20, help="launches to try the ways on"
         )
         command.add_argument("--seconds", type=float, default=240)
-        command.add_argument("--way", choices=WAYS, default="metrics")
+        command.add_argument("--way", choices=EVERY, default="metrics")
         command.add_argument("--batch", type=int, default=BATCH)
     command = commands.add_parser("launch")
     command.add_argument("folder", type=Path)

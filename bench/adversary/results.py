@@ -13,7 +13,18 @@ from typing import Any
 
 from bench.adversary.launching import notes_in
 from bench.adversary.plan import read
-from bench.profiled import SITE_COLUMNS, WAVEFRONTS, device_line, executed_of, import_ncu_report, sites_of, totals_of
+from bench.profiled import (
+    SECTOR_KINDS,
+    SECTORS,
+    SITE_COLUMNS,
+    WAVEFRONTS,
+    device_line,
+    executed_of,
+    import_ncu_report,
+    memory_of,
+    sites_of,
+    totals_of,
+)
 
 KINDS = ("", "_op_ld", "_op_st", "_op_atom", "_op_misc")  # of the hardware's totals
 PART = 450  # launches per file of results
@@ -51,6 +62,7 @@ def join(folder: Path, report: Path, notes: Path, output: Path) -> None:
                 "hardware": totals_of(action, WAVEFRONTS, KINDS),
                 "executed": [list(column) for column in zip(*rows)],
             }
+            | _memory(action)
         )
         code.setdefault(entry["cubin"], {}).update(opcodes)
     document = {
@@ -63,6 +75,12 @@ def join(folder: Path, report: Path, notes: Path, output: Path) -> None:
     }
     write(output, document)
     print(f"{len(actions)} launches in the report, {len(done)} noted, {sum(note['moved'] for note in done)} moved")
+
+
+def _memory(action: Any) -> dict[str, Any]:
+    """The counts of global and local memory, if they were measured."""
+    rows = memory_of(action)
+    return {"memory": rows, "sectors": totals_of(action, SECTORS, SECTOR_KINDS)} if rows else {}
 
 
 def names_of(action: Any) -> tuple[str, ...]:

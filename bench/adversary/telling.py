@@ -5,6 +5,7 @@ placed    the same without the addresses of buffers, which the engine invents
 bytes     grid, block and the parameter buffer, as a capture tool records it
 shape     grid and block
 block     the block alone
+aligned   grid and block, and that every pointer is a multiple of 256; for global memory
 nothing   no launch
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bench.adversary.program import Fill
+from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.frontend.launch.buffers import Buffer
 from ptxaudit.frontend.launch.launch import Launch, same_name
 from ptxaudit.ir import nodes as ir
@@ -58,6 +60,8 @@ TELLINGS: dict[str, Callable[[Entry, ir.Function], Launch | None]] = {
     "block": block,
     "nothing": nothing,
 }
+EVERY = TELLINGS | {"aligned": shape}
+FACTS = {"aligned": Facts(aligned={"*": 256})}
 
 
 def applies(name: str, entry: Entry, function: ir.Function) -> bool:

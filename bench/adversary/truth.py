@@ -32,6 +32,7 @@ from ptxaudit.frontend.sass.lift import lift_module
 from ptxaudit.ir import graph
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.link import link
+from ptxaudit.pipeline.memory_sites import memories, with_sites
 from ptxaudit.review.compare import Counted, Profile
 
 ALIGNED = 128  # bytes: code sections begin at multiples
@@ -44,7 +45,9 @@ class NotLocated(Exception):
 
 @dataclass(frozen=True)
 class Counts:
-    """One machine instruction that ran. threads: lanes whose predicate held, summed; wavefronts: of it alone."""
+    """One machine instruction that ran. threads: lanes whose predicate held, summed; wavefronts: of it alone; memory:
+    its sectors of global memory, their ideal, its sectors of local memory and its tag requests, if they were counted.
+    """
 
     section: str
     offset: int
@@ -53,6 +56,7 @@ class Counts:
     wavefronts: int = 0
     ideal: int = 0
     text: str = ""
+    memory: tuple[int, ...] = (0, 0, 0, 0)
 
 
 class Shared:
@@ -60,20 +64,21 @@ class Shared:
 
     def __init__(self, module: ir.Module) -> None:
         self.module = module
-        self._kernels: dict[str, tuple[ir.Function, graph.Graph]] = {}
-        self._answers: dict[str, KernelResult] = {}
+        self._kernels: dict[tuple[str, str], tuple[ir.Function, graph.Graph]] = {}
+        self._answers: dict[tuple[str, str], KernelResult] = {}
 
-    def kernel(self, name: str) -> tuple[ir.Function, graph.Graph]:
-        if name not in self._kernels:
-            function = link(self.module, self.module.functions[name])
-            self._kernels[name] = function, graph.build(function)
-        return self._kernels[name]
+    def kernel(self, name: str, space: str = "shared") -> tuple[ir.Function, graph.Graph]:
+        """The kernel with sites in the memories that `space` selects."""
+        if (name, space) not in self._kernels:
+            function = with_sites(link(self.module, self.module.functions[name]), memories(space))
+            self._kernels[name, space] = function, graph.build(function)
+        return self._kernels[name, space]
 
-    def without_launch(self, name: str, evaluate: Callable[[], KernelResult]) -> KernelResult:
+    def without_launch(self, name: str, evaluate: Callable[[], KernelResult], space: str = "shared") -> KernelResult:
         """The answer for a kernel without a launch, which all of its launches share."""
-        if name not in self._answers:
-            self._answers[name] = evaluate()
-        return self._answers[name]
+        if (name, space) not in self._answers:
+            self._answers[name, space] = evaluate()
+        return self._answers[name, space]
 
 
 @dataclass(frozen=True)
@@ -238,13 +243,15 @@ def ran_of(
     places = [place for place, _, _ in rows]
     codes = {name: [line.opcode for line in lines] for name, lines in sections.items()}
     sites = {offset: (wavefronts, ideal) for offset, _, wavefronts, ideal, _, _ in entry["sites"]}
+    memory = {place: tuple(figures) for place, *figures in entry.get("memory", ())}
     accesses = {place for place, (wavefronts, _) in sites.items() if wavefronts}
     starts = locate(places, {int(place): opcode for place, opcode in opcodes.items()}, codes, entry["kernel"], accesses)
     order = sorted(((start, name) for name, start in starts.items()), reverse=True)
     for place, executed, lanes in rows:
         start, name = next((start, name) for start, name in order if start <= place)
         text = sections[name][(place - start) // INSTRUCTION_BYTES].text
-        yield Counts(name, place - start, executed, lanes, *sites.get(place, (0, 0)), text)
+        of_memory = memory.get(place, (0, 0, 0, 0))
+        yield Counts(name, place - start, executed, lanes, *sites.get(place, (0, 0)), text, of_memory)
 
 
 # --- files --------------------------------------------------------------------------------------

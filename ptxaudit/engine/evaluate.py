@@ -185,10 +185,11 @@ def _simulated(
     function, every, counted = task.function, asked.accesses | asked.hidden, asked.counted
     first = simulate(replace(task, accesses=every, originals=_originals(function, every)), account)
     # a separate run: what decides whether they are issued may be unknown, and does not concern the others
-    issued = simulate(replace(task, accesses=counted, originals={i: i for i in counted}), account)
+    issued = simulate(replace(task, accesses=counted, originals=_originals(function, counted)), account)
     listed = {i: first.sites[i] for i in asked.hidden if i in asked.listed} | {
         i: _issued(asked.listed[i], function.instructions[i].site, counted[i], run, task.machine)
         for i, run in issued.sites.items()
+        if i in asked.listed  # the first copy
     }
     loop = issued.endless if first.endless is None else first.endless
     return first.sites, listed, None if loop is None else Reason(Kind.NEVER_LEFT, loop)
@@ -234,7 +235,7 @@ def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: b
     """The accesses of a kernel by what is needed. in_clusters: the launch has clusters of several blocks."""
     asked = _Asked({}, {}, {}, {})
     called = {_code(function, i) for i in graph.sites() if graph.block_of[i] in graph.hidden}
-    origins = Origins(graph)
+    never_shared = _elsewhere(graph)
     named: set[Hashable] = set()  # the concealed ones that are listed
     for i in graph.sites():
         site = function.site(i)
@@ -255,7 +256,7 @@ def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: b
                 asked.listed[i] = _unscored(i, Reason(Kind.NO_RULE, i, (site.opcode, site.no_rule)))
             continue
         access = _in_cluster(site.access) if in_clusters and site.of == "shared" else site.access
-        if access.generic and access.unscored and site.of == "shared" and _elsewhere(origins, i):
+        if code in never_shared:
             access = _never_made(access)
         refusal = machine.refusal(access)
         said = refusal if refusal and access.access in MEASURED else site.unscored or refusal
@@ -265,13 +266,35 @@ def _accesses(function: Function, graph: Graph, machine: Machine, in_clusters: b
             asked.listed[i] = _charged(_unscored(i, Reason(Kind.NOT_SCORED, i, (said,))), site, access, machine)
             if access.unscored and site.space == site.of == "shared" and not _waits(function.instructions[i]):
                 asked.counted[i] = access
-    return asked
+    return replace(asked, listed=_one_of_each(graph, asked))
 
 
-def _elsewhere(origins: Origins, index: int) -> bool:
-    """No address of a generic access is in shared memory."""
-    spaces = origins.spaces_of_site(index)
-    return spaces is not None and "shared" not in spaces
+def _one_of_each(graph: Graph, asked: _Asked) -> dict[int, SiteResult]:
+    """What is listed, without further copies of an instruction that is listed or scored: a routine has a copy for each
+    of its calls, and these are one site."""
+    function, hidden = graph.function, graph.hidden
+    named, out = {_code(function, i) for i in asked.accesses}, dict[int, SiteResult]()
+    for i in sorted(asked.listed, key=lambda i: (asked.listed[i].status is Status.UNREACHED, i)):
+        if graph.block_of[i] in hidden or (code := _code(function, i)) not in named:
+            out[i] = asked.listed[i]
+            if graph.block_of[i] not in hidden:
+                named.add(code)
+    return out
+
+
+def _elsewhere(graph: Graph) -> set[Hashable]:
+    """The generic instructions without a rule of which no copy has an address in shared memory: a routine has a copy
+    for each of its calls, and these are one site."""
+    origins, found = Origins(graph), dict[Hashable, bool]()
+    for i in graph.sites():
+        site, block = graph.function.site(i), graph.block_of[i]
+        if site.access is None or not (site.access.generic and site.access.unscored and site.of == "shared"):
+            continue
+        if block in graph.reachable or block in graph.hidden:
+            spaces = origins.spaces_of_site(i)
+            code = _code(graph.function, i)
+            found[code] = found.get(code, True) and spaces is not None and "shared" not in spaces
+    return {code for code, elsewhere in found.items() if elsewhere}
 
 
 @cache

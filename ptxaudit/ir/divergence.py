@@ -17,20 +17,25 @@ from ptxaudit.ir.blocks import END, parts_if
 from ptxaudit.ir.dataflow.closure import Closure, of_owner
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
 from ptxaudit.ir.dataflow.solve import reached
+from ptxaudit.ir.gathering import reached_apart
 from ptxaudit.ir.nodes import MATRICES, Instruction, Op, Operand, Reg, Special, Unknown
 from ptxaudit.ir.operands import control_reads, overwrites, reads, sources_of
 from ptxaudit.ir.reaching import ReachingDefinitions
 from ptxaudit.ir.transfers import is_unresolved
-from ptxaudit.ir.warp_operations import DIFFERS
+from ptxaudit.ir.warp_operations import DIFFERS, WARP
 
 LOOKING = "finding divergent branches"
+ROUNDS = 3  # of branches that are found to diverge because others do; beyond, all may
+_CHANGING = ("shared", "shared::cluster", "global", "generic")
 OWN = ("tid", "laneid", "lanemask")  # special registers that differ between lanes
 ACROSS = (*DIFFERS, "atom", "call")  # operations whose results may differ between lanes, whatever they read
 
 
 def _conditional(instruction: Instruction) -> bool:
     control = instruction.control
-    return control is not None and (control.kind == "branch" and control.guard is not None or control.kind == "switch")
+    if control is None or control.uniform:  # all active lanes agree
+        return False
+    return control.kind == "branch" and control.guard is not None or control.kind == "switch"
 
 
 class Divergence:
@@ -39,8 +44,12 @@ class Divergence:
     The answer follows from a backward search through definitions and control dependences.
     """
 
-    def __init__(self, graph: ReachingDefinitions):
+    def __init__(self, graph: ReachingDefinitions, apart: frozenset[int] = frozenset()):
+        """apart: instructions that lanes of a warp may execute at different times, although no branch tells them apart:
+        what is one number for lanes that execute together may then differ between those that meet later.
+        """
         self.graph: ReachingDefinitions = weakref.proxy(graph)  # which owns this object
+        self.apart = apart
         self._diverged_by: dict[int, frozenset[Reg] | None] = {}
         self._arrives: dict[int, bool] = {}
 
@@ -163,7 +172,7 @@ class Divergence:
         seen, found = set(stack), set()
         while stack:
             at = stack.pop()
-            if self._is_origin(at):
+            if any(map(_differs_by_itself, graph.function.instructions[at].ops)):  # lanes that enter do so together
                 return None
             made_of = {graph.ends[b] - 1 for b in graph.controllers.get(graph.block_of[at], ()) if b in region}
             for reg in self._reads(at):
@@ -207,8 +216,32 @@ class Divergence:
         return found, enters
 
     def _is_origin(self, index: int) -> bool:
-        instruction = self.graph.function.instructions[index]
-        return any(_differs_by_itself(op) for op in instruction.ops)
+        ops = self.graph.function.instructions[index].ops
+        return any(map(_differs_by_itself, ops)) or index in self.apart and any(map(of_its_time, ops))
+
+    def parted(self) -> frozenset[int]:
+        """What lanes may execute apart: behind branches whose paths do not reconverge at a barrier, and from where some
+        lanes of a warp yield.
+        """
+        graph = self.graph
+        behind = {graph.postdominators.get(graph.block_of[index], END) for index in self.parting}
+        starts = {graph.starts[b] for b in behind | (graph.yielding & self._entered_by_some) if b != END}
+        return reached_apart(graph, sorted(starts))
+
+    @cached_property
+    def _entered_by_some(self) -> set[int]:
+        """The blocks that only some lanes of a warp may enter, with all blocks of the routines called there."""
+        graph, instructions = self.graph, self.graph.function.instructions
+        controlled: dict[int, list[int]] = {}
+        for block, by in graph.controllers.items():
+            for b in by:
+                controlled.setdefault(b, []).append(block)
+        last = {b: graph.ends[b] - 1 for b in graph.reachable - {END}}
+        forks = [b for b, k in last.items() if _conditional(instructions[k]) and self.differs(k)]
+        inside = reached([block for b in forks for block in controlled.get(b, ())], lambda b: controlled.get(b, ()))
+        routines = {graph.calls[b] for b in inside & graph.calls.keys()}
+        graph.account.spend(len(last) + len(inside), LOOKING)
+        return inside | reached(routines, lambda b: [s for s in graph.within.successors(b) if s != END])
 
     def _reads(self, index: int) -> list[Reg]:
         """The non-uniform registers that determine the instruction's results or its successors."""
@@ -225,6 +258,31 @@ def _writes_uniform(instruction: Instruction) -> bool:
     """Whether it writes only uniform registers."""
     written = [d for op in instruction.ops for d in op.dst]
     return any(d is not None for d in written) and all(d is None or d.uniform for d in written)
+
+
+def divergence(graph: ReachingDefinitions) -> Divergence:
+    """The differences between lanes that execute together, where they may have executed what led there at different
+    times.
+    """
+    found = Divergence(graph)
+    if not any(of_its_time(op) for i in graph.function.instructions for op in i.ops):
+        return found
+    for _ in range(ROUNDS):
+        apart = found.parted()
+        if apart == found.apart:
+            return found
+        found = Divergence(graph, apart)
+    return Divergence(graph, frozenset(range(len(graph.function.instructions))))
+
+
+def of_its_time(op: Op) -> bool:
+    """Whether the result is one number for lanes that execute the operation at once, and may be another one for those
+    that execute it later: it depends on the active lanes, or on what others do meanwhile.
+    """
+    warp = WARP.get(op.name.partition(".")[0])
+    if warp is not None:
+        return warp.values and warp.counts_lanes and (warp.mask is None or len(op.src) <= warp.mask)
+    return op.name == "barrier.test" or op.name == "load" and op.space in _CHANGING and not op.read_only
 
 
 def _own_place(operand: Operand) -> bool:

@@ -20,7 +20,7 @@ from ptxaudit.base.quiet import no_collection
 from ptxaudit.base.work import Account
 from ptxaudit.ir.blocks import END, parts_if
 from ptxaudit.ir.dataflow.digraph import Digraph
-from ptxaudit.ir.divergence import Divergence
+from ptxaudit.ir.divergence import Divergence, divergence
 from ptxaudit.ir.nodes import Function, Reg
 from ptxaudit.ir.operands import SharedWrites
 from ptxaudit.ir.reaching import ReachingDefinitions
@@ -102,7 +102,7 @@ class Graph(ReachingDefinitions):
 
     @cached_property
     def _differences(self) -> Divergence:
-        return Divergence(self)
+        return divergence(self)
 
     def may_diverge(self, index: int) -> bool:
         """Whether lanes that execute a branch together may diverge at it."""

@@ -343,6 +343,7 @@ class _Copy:
                     op.space,
                     op.offset,
                     op.read_only,
+                    op.ordered,
                 )
                 for op in ops
             ]

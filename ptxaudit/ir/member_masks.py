@@ -10,33 +10,19 @@ Measured: at -O3, tiles of a warp continue as separate groups (tests/data/collec
 
 from __future__ import annotations
 
-from ptxaudit.ir.blocks import END
 from ptxaudit.ir.divergence import Divergence
+from ptxaudit.ir.gathering import reached_apart
 from ptxaudit.ir.graph import Graph
-from ptxaudit.ir.nodes import Const, Instruction, Operand, Reg
+from ptxaudit.ir.nodes import Instruction, Operand, Reg
 from ptxaudit.ir.warp_operations import WARP
-
-FULL = (1 << 32) - 1
 
 
 def behind_several_masks(graph: Graph) -> frozenset[int]:
     """The instructions that such groups may reach before they certainly reconverge. In time linear in the code."""
     code = graph.function.instructions
-    found: set[int] = set()
     differences = Divergence(graph)
-    stack = [i.index + 1 for i in code if graph.block_of[i.index] in graph.reachable and _several(differences, i)]
-    while stack:
-        at = stack.pop()
-        if at >= len(code):
-            continue
-        block = graph.block_of[at]
-        for index in range(at, graph.ends[block]):
-            if index in found or _gathers(code[index]):
-                break
-            found.add(index)
-        else:
-            stack += [graph.starts[after] for after in graph.cfg.successors(block) if after != END]
-    return frozenset(found)
+    running = (i for i in code if graph.block_of[i.index] in graph.reachable)
+    return reached_apart(graph, [i.index + 1 for i in running if _several(differences, i)])
 
 
 def _several(differences: Divergence, instruction: Instruction) -> bool:
@@ -51,13 +37,3 @@ def _several(differences: Divergence, instruction: Instruction) -> bool:
         masks.append(control.selector)
     made = (differences.graph.reaching(mask.name, instruction.index) for mask in masks if isinstance(mask, Reg))
     return any(differences.differs(index) for indices in made for index in indices)
-
-
-def _gathers(instruction: Instruction) -> bool:
-    """Whether all lanes of the warp are together after it: not if a guard may keep them from it."""
-    control = instruction.control
-    if control is None or control.guard is not None:
-        return False
-    if control.kind == "warpsync":
-        return isinstance(control.selector, Const) and control.selector.value & FULL == FULL
-    return control.kind == "barrier" and control.meeting is not None and control.meeting.waits

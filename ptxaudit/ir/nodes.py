@@ -136,7 +136,8 @@ class Op(Record):
     Memory rows ("load", "store", "atom") also use
     space:  "global" | "shared" | "local" | "param" | "const" | "const:N" (SASS bank N) | "generic"
     offset: bytes added to the address operand src[0].
-    read_only: a load from memory that the code promises not to be written (`ld.global.nc`, LDG.CONSTANT).
+    read_only: a load from memory that the code promises not to be written (`ld.global.nc`, LDG.CONSTANT). ordered: one
+    that is volatile or has a scope (`ld.acquire.gpu`, LDG.STRONG), by which code sees what others write meanwhile.
     So do two operations without a row or results: COPY_ASYNC, whose bytes (attrs) per lane arrive some time later,
     and STORE_MATRIX, rows of 16 bytes at the addresses of the first lanes (attrs: how many, and whether the matrices,
     of 8 rows of 16-bit elements, are transposed; () = all lanes, in an unknown layout). A "load" with the space
@@ -154,6 +155,7 @@ class Op(Record):
     space: str = ""
     offset: int = 0
     read_only: bool = False
+    ordered: bool = False
 
     def writes(self, register: str) -> bool:
         return any(d is not None and d.name == register for d in self.dst)
@@ -233,6 +235,7 @@ class Control(Record):
     open: bool = False  # … and it may also go elsewhere
     uniform: bool = False  # the code states that all active lanes agree (`bra.uni`)
     meeting: Meeting | None = None  # of "barrier": who takes part; None = unknown, or not the threads of a block
+    aligned: bool = False  # of "barrier": the code states that all lanes of the warp come to it together (PTX)
     aborts: bool = False  # of "exit": a lane that executes it ends the launch with an error
 
 

@@ -79,6 +79,11 @@ def promised(instruction: Instruction) -> bool:
     return any(op.read_only for op in instruction.ops)
 
 
+def ordered(instruction: Instruction) -> bool:
+    """Whether the instruction loads what others may write meanwhile."""
+    return any(op.ordered for op in instruction.ops)
+
+
 class SharedWrites(Record):
     """The shared-memory data flow that is traced (engine/memory/tables.py).
 

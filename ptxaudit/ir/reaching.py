@@ -17,10 +17,18 @@ from ptxaudit.ir.blocks import CONTROL_FLOW, END
 from ptxaudit.ir.control_flow import ControlFlow
 from ptxaudit.ir.dataflow.definitions import Definition, Definitions, Joined
 from ptxaudit.ir.dataflow.solve import reached
-from ptxaudit.ir.nodes import Reg
+from ptxaudit.ir.nodes import Const, Instruction, Operand, Reg
 from ptxaudit.ir.transfers import is_unresolved
 
 DEFINITIONS = "finding definitions of registers"
+ALL_LANES = (1 << 32) - 1
+
+
+def _shows_others(instruction: Instruction) -> bool:
+    """Whether the results may show what another thread has just done: of an atomic operation, or of a load that is
+    volatile or has a scope.
+    """
+    return any(op.ordered or op.name == "atom" for op in instruction.ops)
 
 
 class ReachingDefinitions(ControlFlow):
@@ -77,17 +85,17 @@ class ReachingDefinitions(ControlFlow):
         """Blocks in which lanes may yield to lanes that wait at a convergence barrier, which then continue without
         them.
 
-        These contain a YIELD or a sleep. In PTX, where ptxas has yet to place YIELD, also blocks of loops that repeat
-        until one of their atomic operations succeeds.
+        These contain a YIELD or a sleep, or, in machine code, a WARPSYNC for lanes that may be elsewhere: where these
+        wait at a convergence barrier, they continue. In PTX, where ptxas has yet to place YIELD, also blocks of loops
+        that repeat until what another thread does shows in one of their atomic operations or volatile loads.
+        (Compiled: kernels 9518 and 9548 of bench/adversary have a YIELD in such loops.)
         """
         named = frozenset(
             self.block_of[i.index]
             for i in self.function.instructions
-            if i.control is not None and i.control.kind == "yield"
+            if i.control is not None and (i.control.kind == "yield" or self._awaits_others(i))
         )
-        if self.function.explicit_reconvergence or not any(
-            True for i in self.function.instructions for op in i.ops if op.name == "atom"
-        ):
+        if self.function.explicit_reconvergence or not any(_shows_others(i) for i in self.function.instructions):
             return named
         loops = [
             self.loop(source, head)
@@ -96,8 +104,59 @@ class ReachingDefinitions(ControlFlow):
         ]
         return named.union(*(loop for loop in loops if self._waits(loop)))
 
+    def _awaits_others(self, instruction: Instruction) -> bool:
+        """Whether a WARPSYNC may name lanes that are elsewhere: its mask is neither a constant nor a vote of the lanes
+        active where exactly those that execute it pass.
+
+        (Measured: kernel 9536 of bench/languages at -O0, where lanes name all that were active before a branch.)
+        """
+        control = instruction.control
+        if control is None or control.kind not in ("warpsync", "part") or not self.function.explicit_reconvergence:
+            return False
+        made = self._origin(control.selector, instruction.index)
+        if isinstance(made, int):
+            return self._diverging_controllers(made) != self._diverging_controllers(instruction.index)
+        return not isinstance(made, Const)
+
+    def _diverging_controllers(self, index: int) -> set[int]:
+        """The blocks whose branches decide which lanes execute an instruction: not BRA.DIV, which all take together."""
+        return {
+            block
+            for block in self.controllers.get(self.block_of[index], ())
+            if not any(op.name == "vote.diverged" for op in self.function.instructions[self.ends[block] - 1].ops)
+        }
+
+    def _origin(self, operand: Operand | None, index: int) -> int | Operand | None:
+        """Where a mask comes from, through moves: a constant, or the instruction that makes it by a vote. None:
+        anything else.
+        """
+        passed = []
+        found: int | Operand | None = operand if operand is not None else Const(ALL_LANES)
+        while isinstance(found, Reg):
+            node = self.read.read(found.name, index)
+            if node is None or isinstance(node, Joined) or (found.name, node) in self._origins:
+                found = None if node is None or isinstance(node, Joined) else self._origins[found.name, node]
+                break
+            passed.append((found.name, node))
+            index = node
+            found = self._made_by(found.name, node)
+        self.account.spend(1 + len(passed), DEFINITIONS)
+        self._origins.update(dict.fromkeys(passed, found))
+        return found
+
+    def _made_by(self, register: str, index: int) -> int | Operand | None:
+        """The instruction if it votes, what it moves, or None."""
+        last = [op for op in self.function.instructions[index].ops if op.writes(register)][-1]
+        if last.name == "mov" and last.guard is None:
+            return last.src[0]
+        return index if last.name.startswith("vote.") and last.guard is None else None
+
+    @cached_property
+    def _origins(self) -> dict[tuple[str, int], int | Operand | None]:
+        return {}
+
     def _waits(self, loop: set[int]) -> bool:
-        """Whether the result of one of its own atomic operations determines if a loop is left."""
+        """Whether a loop is left depends on what one of its own instructions sees of other threads."""
         self.account.spend(len(loop), CONTROL_FLOW)
         instructions = self.function.instructions
         exits = [b for b in loop if b != END and any(s not in loop for s in self.within.successors(b))]
@@ -110,7 +169,7 @@ class ReachingDefinitions(ControlFlow):
             for at, _ in self.definitions.get(name, ()):
                 for op in instructions[at].ops if self.block_of[at] in loop else ():
                     if op.writes(name):
-                        if op.name == "atom":
+                        if _shows_others(instructions[at]):
                             return True
                         more = {s.name for s in op.src if isinstance(s, Reg)} - wanted
                         wanted |= more

@@ -230,7 +230,7 @@ class Kind(Enum):
     SHUFFLE_LANE = Row("a shuffle from an unknown lane")
     SHUFFLE_INACTIVE = Row("a shuffle from an inactive lane")
     MATCH = Row("match on unknown values")
-    OF_ITS_GROUP = Row("a result that each group of lanes with one member mask computes separately", data=True)
+    OF_ITS_GROUP = Row("a result that each group of lanes computes separately", data=True)
     ELECT = Row("elect with an unknown mask")
     GUARDED_COMPARISON = Row("a comparison under an unknown predicate")
     LOOP_STEP_BY_LANE = Row("{register} changes in a loop by a different amount in each lane")

@@ -183,7 +183,9 @@ def compare(kernel: Kernel, profile: Profile) -> Comparison:
         for entry in profile.counted
         if entry.wavefronts and entry.offset not in known
     ]
-    memory = tuple(_memory_row(site, counted.get(site.offset or 0)) for site in kernel.memory if site.space == "global")
+    memory = tuple(
+        judge_memory(site, counted.get(site.offset or 0)) for site in kernel.memory if site.space == "global"
+    )
     return Comparison(kernel, profile, tuple(sorted(rows, key=lambda row: row.offset)), totals, memory)
 
 
@@ -196,7 +198,7 @@ PREDICATED_COPY = re.compile(r"^@!?P\d.*LDGSTS\b.*\.BYPASS|LDGSTS\b.*\.BYPASS.*\
 SECTORS_OF_PREDICATED = "the profiler miscounts the sectors of a predicated cp.async, but not its tag requests"
 
 
-def _memory_row(site: MemorySite, counted: Counted | None) -> Row:
+def judge_memory(site: MemorySite, counted: Counted | None) -> Row:
     """Compares the requests and sectors of an access to global memory with the per-instruction metric, which is right
     for them (docs/hardware.md)."""
     counted = counted or Counted(site.offset or 0, site.text, 0, 0, 0, 0, 0)
@@ -206,6 +208,8 @@ def _memory_row(site: MemorySite, counted: Counted | None) -> Row:
     if counted.sectors is None:
         return Row(Verdict.OPEN if requests is None else Verdict.REQUESTS, site, counted, "the profile has no sectors")
     bounds = (site.sectors, site.sectors) if site.sectors is not None else site.bounds
+    if site.status is Status.UNREACHED:
+        bounds = (0, 0)
     if bounds is None and site.per_request is not None and not site.conditions:
         bounds = (0, counted.requests * site.per_request.high)
     if bounds is None:

@@ -30,6 +30,10 @@ RETRIES = (
     "atomic loops: no other warp changes the word of an atomic that is a loop between its load and its swap; if one"
     " does, the loop takes more passes than the range has"
 )
+POINTERS = (
+    "pointers out of memory: none leads to shared memory, as the kernel computes no generic address of it; one that"
+    " another kernel has left there would be invalid"
+)
 
 
 def assumed(task: Task, code: Tables, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
@@ -43,6 +47,7 @@ def assumed(task: Task, code: Tables, sites: tuple[SiteResult, ...]) -> tuple[st
         *_of_branches(sites),
         *_of_masks(graph, sites),
         *_of_loops(task, sites),
+        *_of_pointers(task),
         *generic.assumed(graph.function),
     )
 
@@ -63,6 +68,16 @@ def _of_masks(graph: Graph, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
         return () if behind_several_masks(graph).isdisjoint(counted) else (MASKS,)
     except Exhausted:
         return (MASKS,)
+
+
+def _of_pointers(task: Task) -> tuple[str, ...]:
+    """The assumption behind accesses through loaded pointers that are known to be elsewhere."""
+    origins, function = task.facts.origins, task.function
+    generic_ones = (i for i in task.accesses if function.site(i).space == "generic" and function.site(i).of == "shared")
+    try:
+        return (POINTERS,) if origins is not None and any(map(origins.excludes_shared, generic_ones)) else ()
+    except Exhausted:
+        return (POINTERS,)
 
 
 def _of_loops(task: Task, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:

@@ -77,6 +77,7 @@ class Tables(Record):
             tuple(trusted for _, trusted in rows),
             specified.promised,
             specified.variables | {name: address for name, (address, _) in more.items()},
+            specified.awaited,
             specified.writes,
         )
 

@@ -45,6 +45,7 @@ from ptxaudit.engine.domain.value import (
     squeeze,
     term_zeros,
     unknown,
+    wrapped_spans,
 )
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -102,8 +103,9 @@ def zero_extend(value: Value, bits: int) -> Value:
             resize(value.base, bits) if throughout(signed(value.base) >= 0) else sign_extended(bits, value.base),
             tuple((u, sign_extended(bits, c)) for u, c in value.terms),
         )
-    if lane_spans(value) is not None:  # it does not wrap read as unsigned either
-        return Value(resize(value.base, bits), tuple((u, sign_extended(bits, c)) for u, c in value.terms))
+    if (spans := wrapped_spans(value)) is not None:  # read as unsigned
+        base = resize(value.base, bits) - resize(spans[2].view(np.uint64), bits) * DTYPES[bits](1 << value.bits)
+        return Value(base, tuple((u, sign_extended(bits, c)) for u, c in value.terms))
     if value.poison is not None and not value.terms and value.valid is None:
         above = DTYPES[bits]((1 << bits) - (1 << value.bits))
         sure = np.full((1, 1), above) if value.sure is None else resize(value.sure, bits) | above

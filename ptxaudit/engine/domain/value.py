@@ -415,6 +415,20 @@ def lane_spans(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
     return ends
 
 
+def wrapped_spans(value: Value) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """(lower and upper bound of the number in each lane, read as unsigned, how often base + Σ coeff·u wraps there).
+
+    None if it may wrap more often or less. A stack pointer less the size of a frame is a sum that wraps once.
+    """
+    ends = lane_ends(value, is_signed=False)
+    if ends is None or value.bits >= BITS_OF_SUMS:
+        return None
+    wraps: np.ndarray = ends[0] >> value.bits
+    if anywhere(wraps != ends[1] >> value.bits):
+        return None
+    return ends[0] - (wraps << value.bits), ends[1] - (wraps << value.bits), wraps
+
+
 def fits_signed(value: Value) -> bool:
     """Whether no lane wraps, read as signed, so that the form is also an equation of integers."""
     s = span(value)

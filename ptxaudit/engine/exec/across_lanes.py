@@ -108,6 +108,13 @@ def _members(op: Op, at: int, view: View, guard: Guarded) -> np.ndarray | None:
     return members(view.read(op.src[at]) if len(op.src) > at else None, active_lanes(view, guard))
 
 
+def _at_once(op: Op, at: int, view: View) -> bool:
+    """All active lanes execute an operation at once: they are converged, or wait there for the lanes of the member mask
+    that is its source `at`. (Diverged groups of lanes execute one that names no mask at different times.)
+    """
+    return view.grouped or len(op.src) > at
+
+
 def _of_its_group(bits: int, index: int) -> Value:
     """An unknown result that differs between groups of lanes."""
     return opaque(bits, Reason(Kind.OF_ITS_GROUP, index))
@@ -136,7 +143,7 @@ def _diverged(op: Op, view: View, index: int, guard: Guarded) -> Results:
         missing = (named & least & ~yes & ~open_lanes).any(axis=1, keepdims=True)
         if throughout(missing | ~(named & most & ~yes).any(axis=1, keepdims=True)):
             return (known(missing),)
-    return _one_for_all(op, view.env, 1, index)
+    return _one_for_all(op, view.env, 1, index) if view.grouped else (_of_its_group(1, index),)
 
 
 def _vote(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
@@ -149,8 +156,11 @@ def _vote(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     if groups is None or several(groups) and not (view.exact or certain):
         return (_of_its_group(bits, index),)
     if p.terms or p.valid is not None or p.poison is not None and anywhere(p.poison & groups.any(axis=1)):
-        return (_of_its_group(bits, index),) if several(groups) else _one_for_all(op, view.env, bits, index)
+        alike = not several(groups) and _at_once(op, 1, view)
+        return _one_for_all(op, view.env, bits, index) if alike else (_of_its_group(bits, index),)
     if not view.exact and not certain:
+        if not _at_once(op, 1, view):
+            return (_of_its_group(bits, index),)
         return (_one(f"vote at {place_at(view.env, index)}", bits, ("vote", index, view.env.serial()), bits == 1),)
     yes = groups & p.base[:, None, :]
     match kind:
@@ -195,6 +205,8 @@ def _match(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results
 
 def _activemask(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     if not view.exact:
+        if not view.grouped:
+            return (_of_its_group(32, index),)
         key = "activemask", index, view.env.serial()
         return (_one(f"active mask at {place_at(view.env, index)}", 32, key, view.data),)
     return (known(pack(active_lanes(view, guard))[:, None]),)
@@ -226,9 +238,8 @@ def _redux(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results
     groups = _members(op, 1, view, guard)
     wide = known_in(a, active_lanes(view, guard))
     if groups is None or wide is None or not (view.exact and kind in _REDUCE):
-        return (
-            (_of_its_group(32, index),) if groups is None or several(groups) else _one_for_all(op, view.env, 32, index)
-        )
+        alike = groups is not None and not several(groups) and _at_once(op, 1, view)
+        return _one_for_all(op, view.env, 32, index) if alike else (_of_its_group(32, index),)
     if kind.endswith(".s"):
         wide = np.ascontiguousarray(wide).view(np.int32)
     neutral = {

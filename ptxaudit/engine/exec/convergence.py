@@ -27,6 +27,8 @@ from ptxaudit.engine.exec.cohorts import Cohort, united
 from ptxaudit.engine.exec.groups import Groups, Syncing
 from ptxaudit.ir.reasons import Kind, Reason
 
+NOWHERE = ""  # instead of the barrier at which lanes that diverge after a WARPSYNC.COLLECTIVE reconverge
+
 
 class Warps(Groups):
     """Groups of lanes, with the effects of convergence barriers and WARPSYNC on them."""
@@ -245,7 +247,8 @@ class Warps(Groups):
             self._uncertain_ahead(rows, why, (cohort,))
 
     def _tighten(self, cohort: Cohort, words: np.ndarray, again: str | None, arrived: bool = False) -> None:
-        """Marks warps as converged if all their living lanes certainly wait for each other: each of them names all.
+        """Marks warps as converged if all their living lanes certainly wait for each other: each of them names all. (In
+        PTX, those that wait at `bar.warp.sync` need not continue together.)
 
         again: lanes that arrive diverged at a WARPSYNC.COLLECTIVE diverge again after it, and reconverge at a BSYNC
         if its barrier holds all of them: it does if it was set before they diverged, and not since. (Measured: if a
@@ -254,7 +257,7 @@ class Warps(Groups):
         """
         of_all = np.bitwise_and.reduce(np.where(cohort.mask, words, np.uint32(FULL_MASK)), axis=1)
         alive, mine = self._alive(cohort.rows), pack(cohort.mask)
-        whole = (mine == alive) & (alive & ~of_all == 0)
+        whole = (mine == alive) & (alive & ~of_all == 0) & self.run.explicit
         if again is not None:
             held = self._of(self.words, again, np.uint32)[cohort.rows] & mine == mine
             loose = self.loose[cohort.rows]
@@ -262,7 +265,7 @@ class Warps(Groups):
             self.loosen(cohort.rows[~held & ~loose], Reason(Kind.BARRIER_SHARED, cohort.pc - 1), cohort)
             whole &= held & ~(loose & self._of(self.used, again, bool)[cohort.rows])
         self.loose[cohort.rows[whole]] = False
-        if throughout(whole):
+        if throughout(whole) and again != NOWHERE:  # else they are together only up to its target, then as before
             cohort.diverged = None
 
     def _check_syncing(self, rows: np.ndarray) -> None:

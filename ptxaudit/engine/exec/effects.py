@@ -180,9 +180,11 @@ def _made(
 
 
 def _answered(op: Op, view: View, index: int) -> tuple[Value, ...]:
-    """The result of a barrier: one for all threads of the block, or of a test, one for lanes that test the same."""
+    """The result of a barrier: one for all threads of the block, or of a test, one for lanes that test the same at
+    once. (The phase may end between the tests of diverged groups of lanes.)
+    """
     of_all = op.name == REDUCTION
-    alike = of_all or all(as_uniform(view.read(s)) is not None for s in op.src)
+    alike = of_all or view.grouped and all(as_uniform(view.read(s)) is not None for s in op.src)
     name = f"{_ASKED.get(op.attrs, 'answer of the barrier')} at {place_at(view.env, index)}"
     return tuple(
         opaque(32, Reason(Kind.NO_RESULT, index))

@@ -271,6 +271,5 @@ class Simulation(Run):
 
     def ordered(self, cohort: Cohort, words: np.ndarray) -> None:
         """Records that the lanes of a cohort have waited for those that they name, words, (n, LANES) uint32."""
-        self.meetings.surely_met(cohort)
         if self.tracked is not None and len(cohort.rows):
             self.tracked.ordered(cohort, words)

@@ -87,7 +87,7 @@ class TrackedMemory:
             if instruction.index in plan.barriers:
                 return self.hold(cohort, following, plan.barriers[instruction.index])
             return cohort.at(following)
-        if instruction.index not in plan.meetings or self.shadow.unknown[self.shadow.kind[cohort.rows]].all():
+        if instruction.index not in plan.meetings or self.shadow.free[self.shadow.kind[cohort.rows]].all():
             return cohort.at(following)
         lanes, undecided = self.warps.lanes_of(c.guard, cohort)
         some: np.ndarray = np.logical_or.reduce(lanes, axis=1)
@@ -138,7 +138,7 @@ class TrackedMemory:
         for op in self.run.part.ops.get(following - 1, ()):
             if op.name == REDUCTION:
                 self._hear(cohort, op)
-        free = self.shadow.unknown[self.shadow.kind[cohort.rows]]
+        free = self.shadow.free[self.shadow.kind[cohort.rows]]
         if free.all():
             return cohort
         self.run.held.append((cohort.some(~free), number))
@@ -150,20 +150,10 @@ class TrackedMemory:
         none.
         """
         shadow, run = self.shadow, self.run
-        come = np.zeros((run.registers.rows, LANES), bool)
-        for cohort, _ in run.held:
-            come[cohort.rows] |= cohort.mask
-        living = run.alive.copy()
-        at_meetings = [c for c, _ in run.waiting]
-        for cohort in (*at_meetings, *self.warps.waiting()):
-            if run.graph.only_exits(run.graph.block_of[cohort.pc]):  # they only exit, wherever they reconverge
-                come[cohort.rows] |= cohort.mask
-                if cohort in at_meetings:  # in PTX, where they need not wait
-                    living[cohort.rows] &= ~cohort.mask
-            elif come[cohort.rows].any():
-                raise self._unclear(Kind.LANES_WAIT)
+        come, coming, living = self._came()
         late = (run.alive & ~come).any(axis=1)
-        ready = ~shadow.unknown & ~np.isin(np.arange(len(shadow.unknown)), shadow.kind[late])
+        shadow.free |= shadow.unknown & ~coming  # what their threads still store comes after all loads
+        ready = ~shadow.free & ~np.isin(np.arange(len(shadow.free)), shadow.kind[late])
         number: dict[int, int] = {}
         going: list[Cohort] = []
         held, run.held = run.held, []
@@ -171,7 +161,7 @@ class TrackedMemory:
             kind = shadow.kind[cohort.rows]
             if any(number.setdefault(k, at) != at for k in distinct(kind[ready[kind]]).tolist()):
                 raise self._unclear(Kind.BARRIERS_DIFFER)
-            go = (ready | shadow.unknown)[kind]
+            go = (ready | shadow.free)[kind]
             if go.any():
                 going.append(cohort.some(go))
             if not go.all():
@@ -184,6 +174,28 @@ class TrackedMemory:
         if not run.heap and not self.warps.others():
             raise self._unclear(Kind.BARRIER_MISSED)
         return bool(run.heap)
+
+    def _came(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """((rows, LANES) lanes that are held at a barrier, or only exit; (blocks,) whether others have yet to come;
+        (rows, LANES) living lanes for which barriers wait).
+        """
+        run, shadow = self.run, self.shadow
+        come = np.zeros((run.registers.rows, LANES), bool)
+        coming = np.zeros(len(shadow.free), bool)
+        for cohort, _ in run.held:
+            come[cohort.rows] |= cohort.mask
+        living = run.alive.copy()
+        at_meetings = [c for c, _ in run.waiting]
+        for cohort in (*at_meetings, *self.warps.waiting()):
+            if run.graph.only_exits(run.graph.block_of[cohort.pc]):  # they only exit, wherever they reconverge
+                come[cohort.rows] |= cohort.mask
+                if cohort in at_meetings:  # in PTX, where they need not wait
+                    living[cohort.rows] &= ~cohort.mask
+            elif come[cohort.rows].any():
+                raise self._unclear(Kind.LANES_WAIT)
+            else:
+                coming[shadow.kind[cohort.rows]] = True
+        return come, coming, living
 
     def _answer(self, going: list[Cohort], living: np.ndarray) -> None:
         """Computes the result of a barrier that reduces predicates, in blocks all of whose threads have reached it.

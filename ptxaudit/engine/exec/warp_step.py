@@ -108,12 +108,18 @@ def base_of(site: Site, view: View, index: int) -> Value:
 def gathers(control: Control, explicit: bool) -> bool:
     """All living lanes of the warp continue together after it.
 
-    explicit: machine code (in PTX, ptxas puts a WARPSYNC before a block's barrier where lanes may have diverged).
+    explicit: machine code. (In PTX, ptxas puts a WARPSYNC before an aligned barrier where lanes may have diverged. To
+    another barrier, and to `bar.warp.sync`, it lets diverged groups come by a WARPSYNC.COLLECTIVE, after which they are
+    diverged as before: compiled, and measured in kernels 9506 and 9557 of bench/adversary.)
     """
     if control.guard is not None:
         return False  # lanes may pass it by
     if control.kind == "warpsync":
-        return not control.targets and (  # else they diverge again
-            control.selector is None or isinstance(control.selector, Const) and control.selector.value == FULL_MASK
+        return (
+            explicit
+            and not control.targets
+            and (  # else they diverge again
+                control.selector is None or isinstance(control.selector, Const) and control.selector.value == FULL_MASK
+            )
         )
-    return control.kind == "barrier" and not explicit
+    return control.kind == "barrier" and control.aligned and not explicit

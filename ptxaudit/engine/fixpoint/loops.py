@@ -13,6 +13,7 @@ from functools import cached_property
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import BLOCK, INSTRUCTION, OPERATION, Account
 from ptxaudit.engine.fixpoint.trips import Piece, Trip, trip_of
+from ptxaudit.engine.fixpoint.warpsyncs import Warpsyncs
 from ptxaudit.engine.memory.registers import Name
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.digraph import Digraph
@@ -365,6 +366,15 @@ class Paths:
                 return False
             at = up
         return not inside & leaving and (name in self._saved or not inside & opening)
+
+    def reconverges(self, branch: int, block: int) -> bool:
+        """Lanes that diverge at a branch wait for each other at its post-dominator, before any is at a block."""
+        after = self.graph.postdominators.get(branch, END)
+        return after not in (END, block) and self.gathers(branch, after) and block not in self.region(branch)
+
+    @cached_property
+    def warpsyncs(self) -> Warpsyncs:
+        return Warpsyncs(self.graph, self.account)
 
     def _barrier_moves(self, name: str) -> tuple[frozenset[int], frozenset[int]]:
         """The blocks that open a barrier, and those in which lanes leave it."""

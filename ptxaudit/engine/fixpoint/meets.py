@@ -87,10 +87,13 @@ class Meets:
         d = self.paths.gathered(block)
         while d in self.after:
             before = self.after[d]
-            if not firm and (
-                self._loosened(d, block) or self.function.explicit_reconvergence and not self._held(d, block)
-            ):
+            if not firm and self._loosened(d, block):
+                state.diverge(*(() if state.undecided_by else (one_of_each(Kind.YIELD),)))
+                break
+            if not firm and self.function.explicit_reconvergence and not self._held(d, block):
                 state.in_step = False
+                break
+            if firm and not self._meet_at(d, block):
                 break
             if state.mask is before.mask or not anywhere(state.mask & ~before.mask):
                 state.mask = before.mask
@@ -110,19 +113,37 @@ class Meets:
         between = self.paths.on_the_way(dominator, block)
         if calls_diverge & (between | {dominator}):
             return True
-        within = between | {dominator}
-        return not within.isdisjoint(self.paths.diverging_unseen) or (
-            not between.isdisjoint(self.paths.yielding | self.given_way)
-            and any(self.branches.any(b, "varying", "divergent") for b in within)
-        )
+        apart, waiting = self._diverging(dominator, block)
+        if not apart.isdisjoint(self.paths.diverging_unseen):
+            return True
+        return not (between if apart else waiting).isdisjoint(self.paths.yielding | self.given_way)
 
     def _held(self, dominator: int, block: int) -> bool:
         """Machine code: lanes that diverge between the two reconverge, as no branch diverges or a barrier waits for
         all.
         """
-        return self.paths.gathers(dominator, block) or not any(
-            self.branches.any(b, "varying", "divergent") for b in self.paths.on_the_way(dominator, block) | {dominator}
-        )
+        return self.paths.gathers(dominator, block) or not self._diverging(dominator, block)[0]
+
+    def _meet_at(self, dominator: int, block: int) -> bool:
+        """Lanes that diverge between the two meet at the WARPSYNC of `block`, or before, and at no other one apart."""
+        if not self.function.explicit_reconvergence:
+            return True
+        first = self.paths.warpsyncs.first
+        return all(first.get(b) == block for b in self._diverging(dominator, block)[0])
+
+    def _diverging(self, dominator: int, block: int) -> tuple[set[int], set[int]]:
+        """The blocks between the two at whose end lanes may diverge without meeting before `block`; the blocks in which
+        lanes may be while those from which they have diverged wait for them at a BSYNC.
+        """
+        unseen, within = self.paths.diverging_unseen, self.paths.on_the_way(dominator, block) | {dominator}
+        apart = {b for b in within if b in unseen or self.branches.any(b, "varying", "divergent")}
+        waiting = set[int]()
+        if apart and self.function.explicit_reconvergence:
+            apart = {b for b in apart if not self.paths.warpsyncs.meets(b, dominator, block)}
+            for b in sorted(apart):  # outer ones first: what lanes do until they meet does not matter
+                if b not in waiting and self.paths.reconverges(b, block):
+                    waiting |= self.paths.region(b)
+        return apart - waiting, waiting
 
     def _groups(self, block: int, arriving: Sequence[tuple[int, State]]) -> list[list[tuple[int, State]]]:
         """Groups the arriving states: the lanes of one warp arrive on several paths of one group, or all in another."""

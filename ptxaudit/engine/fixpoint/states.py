@@ -10,9 +10,9 @@ from msgspec import Struct, field
 
 from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.domain import affine
-from ptxaudit.engine.domain.known_bits import either, known_part, with_bits
+from ptxaudit.engine.domain.known_bits import either, folded, has_constants, known_part, with_bits
 from ptxaudit.engine.domain.lane_classes import WHOLE
-from ptxaudit.engine.domain.value import Value, because, common_zeros, modulo, opaque, term_zeros
+from ptxaudit.engine.domain.value import Value, because, common_zeros, modulo, opaque, same_terms, term_zeros
 from ptxaudit.engine.memory.registers import Name, Registers, called
 from ptxaudit.engine.ops import packed
 from ptxaudit.ir.reasons import Kind, Reason
@@ -133,6 +133,8 @@ def lanes_that_agree(
     """a where it equals b lane by lane, elsewhere opaque except for the bits that both share. kind: of the reason."""
     cause = next((d for d in undecided_by if d.data), undecided_by[0] if undecided_by else None)
     why = because(a, b) or Reason(kind, given=(called(name),), cause=cause)
+    if (has_constants(a) or has_constants(b)) and not same_terms(a.terms, b.terms):
+        a, b = folded(a), folded(b)
     if a.base.dtype != bool and a.poison is None and b.poison is None:
         difference = affine.subtract(a, b)
         if difference.poison is None and (common_zeros(difference) >= WORTH_KEEPING or difference.valid is not None):

@@ -51,6 +51,10 @@ BLOCK_LIMITS = (1024, 1024, 64)
 _WINDOWED = ("shared", "shared::cluster", "local")  # addresses of their variables are relative to a window
 HIGH_WORD = 1 << 32
 WINDOW_ZEROS = 24  # low zero bits of the base of a window
+# A thread's stack begins near the top of its window of 16 MiB: at 0xfffdc0 on an H100, whatever the limit of the stack
+# and the size of the frame. Kernels rely on its alignment; their frames have at most 512 KiB (CUDA C++ Programming
+# Guide, "Compute Capabilities").
+STACK_ZEROS, LEAST_STACK = 4, 1 << 20
 ALL_BLOCKS = 0b111  # of a number that depends on block indices of all dimensions
 RANK_BIT = 24  # the lowest bit of a block's rank in its cluster, in addresses in shared memory
 MOST_IN_CLUSTER = 16  # blocks, if a kernel allows more than the portable 8
@@ -58,7 +62,7 @@ _OF_A_BLOCK = ("clusterid", "cluster_ctaid", "cluster_ctarank", "cga_ctaid")  # 
 _CLOCKS = ("clock", "clock64", "clock_hi", "globaltimer", "globaltimer_lo", "globaltimer_hi")
 # Small nonnegative numbers and sizes. (%warpid and %nwarpid number the warp slots of the multiprocessor,
 # not the block's warps: seen on an H200.)
-_SMALL = ("warpid", "nwarpid", "smid", "nsmid", "stack")
+_SMALL = ("warpid", "nwarpid", "smid", "nsmid")
 _SIZES = ("smem_size", "smem_offset")
 
 
@@ -253,6 +257,8 @@ class Environment:
             most = HIGH_WORD - (1 << zeros) if low else 2**31 - 1
             return unknown(Uniform(f"%{name}", 32, zeros, 0, most, "window", WINDOWS[name]))
         other = Uniform(f"%{name}", bits, kind="special", key=name)
+        if name == "stack":
+            return unknown(replace(other, zeros=STACK_ZEROS, low=LEAST_STACK, high=(1 << WINDOW_ZEROS) - 16))
         if stem in _SMALL or any(size in stem for size in _SIZES):
             other = replace(other, low=0, high=2**31 - 1)
         return unknown(other)

@@ -3,8 +3,9 @@
     params = [{file = "index.npy"}, …]      ld.global.u32 r, [index + 4·tid]   ->   r = the array's words
 
 The bytes are the contents when the kernel starts. They are used for a load that the code declares to be of read-only
-memory (`ld.global.nc`, LDG.CONSTANT), and for any load from a buffer that no write of the kernel can reach
-(`written`).
+memory (`ld.global.nc`, LDG.CONSTANT), and for other loads from a buffer that no write of the kernel can reach
+(`written`): not for those that are volatile or have a scope, by which code waits for what the host or another kernel
+writes meanwhile (PTX ISA, "Memory Consistency Model").
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ class Given(Record):
     """Buffers that the launch specifies.
 
     buffers: (address, bytes as uint8), sorted. trusted: for each, whether nothing in the kernel may write it.
+    awaited: instructions that load what others may write meanwhile.
     writes: whether `trusted` relies on the objects to which pointers of stores point.
     taken: positions of buffers of which a load took the specified contents.
     """
@@ -31,6 +33,7 @@ class Given(Record):
     trusted: tuple[bool, ...]
     promised: frozenset[int]  # instructions whose loads are declared read-only
     variables: dict[str, int]  # address of each variable of the module that is one of the buffers
+    awaited: frozenset[int] = frozenset()
     writes: bool = False
     taken: set[int] = field(default_factory=set)
 
@@ -40,7 +43,7 @@ class Given(Record):
 
     def load(self, address: Value, bits: int, index: int) -> Value | None:
         """The result of a load, lane by lane; None if it reads no specified buffer in any lane."""
-        if address.terms or address.valid is not None:
+        if address.terms or address.valid is not None or index in self.awaited:
             return None
         places = address.base.astype(np.int64)
         out = np.zeros(places.shape, DTYPES[bits])

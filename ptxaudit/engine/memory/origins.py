@@ -9,7 +9,8 @@ Definitions are followed regardless of order, to a fixed point. An offset added 
 within the object that it points to (C++ [expr.add]; the report lists this as an assumption if an answer relies on
 it). A number alone is no origin. A value that is computed otherwise, loaded in pieces or returned by a call may point
 anywhere, and so may a value from local memory, except from places at constant offsets from one register
-(`stack_places`).
+(`stack_places`). But none points to shared memory, local memory or the parameters if the kernel computes no address of
+them: a pointer to these is valid only while its block runs, so that no other code can have stored it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ptxaudit.base.work import INSTRUCTION, Account
 from ptxaudit.engine.domain.value import POINTER_BYTES, POINTER_LIMIT
 from ptxaudit.engine.memory.read_from import definitions, guard_of, written_here
 from ptxaudit.engine.memory.stack_places import StackPlaces, is_place, stored
-from ptxaudit.engine.memory.windows import WINDOWS
+from ptxaudit.engine.memory.windows import WINDOWS, makes_addresses_of
 from ptxaudit.engine.ops.halves import PAIR, WORD
 from ptxaudit.engine.ops.row import Origin
 from ptxaudit.engine.ops.table import OPS
@@ -37,6 +38,7 @@ from ptxaudit.ir.warp_operations import WARP
 
 FOLLOWING = "following where addresses come from"
 LOWEST_POINTER = 1 << 32  # device addresses are above it: a lower number is none
+MOST_MOVES = 8  # of a constant from register to register
 MOST_ATOMS = 16  # alternatives of one value; with more it may be anything
 
 
@@ -118,13 +120,31 @@ class Origins:
     def spaces(self, source: Operand, index: int, position: int) -> frozenset[str] | None:
         """State spaces in which a generic address may lie: "shared", "local", "global" for all others. None: any."""
         bases = self.of(source, index, position)
-        return None if bases is None else frozenset(base.key if base.kind == "window" else "global" for base in bases)
+        if bases is None:
+            return self._possible
+        return frozenset(base.key if base.kind == "window" else "global" for base in bases)
+
+    @cached_property
+    def _possible(self) -> frozenset[str] | None:
+        """The state spaces in which any address of the kernel may lie; None: any, as it may call other code."""
+        function = self.graph.function
+        if not function.entry or self.graph.loose_call is not None or self.graph.loose_jump is not None:
+            return None
+        return frozenset(("global", *(s for s in ("shared", "local", "param") if makes_addresses_of(function, s))))
 
     def spaces_of_site(self, index: int) -> frozenset[str] | None:
         """As `spaces`, for the address of an instruction's access."""
+        return self.spaces(*self._address(index))
+
+    def excludes_shared(self, index: int) -> bool:
+        """An access is known to be elsewhere only because the kernel computes no address of shared memory."""
+        return self._possible is not None and "shared" not in self._possible and self.of(*self._address(index)) is None
+
+    def _address(self, index: int) -> tuple[Operand, int, int]:
+        """The address of an instruction's access, as an operation at an index and a position reads it."""
         site, ops = self.graph.function.site(index), self.instructions[index].ops
         position = next((at for at, op in enumerate(ops) if op.name in ("load", "atom", "store")), len(ops))
-        return self.spaces(site.address, index, position)
+        return site.address, index, position
 
     def specified(self, base: Base) -> int | None:
         """The value of a pointer parameter; None if it is not specified."""
@@ -251,25 +271,42 @@ class Origins:
         if op.name == "load" and op.space == "local":
             return sources[0] if op.element[0] == bits else _unless_numbers(sources, bits)
         if op.name == "load":
-            return self._loaded(op, at, bits, sources)
+            return self._loaded(op, at, sources, place)
         if any(not atoms for atoms in sources):
             return frozenset()
         if factor is not None:  # machine code also adds in this way, if the unit for products is free
             return _sums([sources[factor], *sources[2:]])
         return NUMBER if at and origin is not Origin.OPAQUE else _of_origin(origin, op, sources, bits)
 
-    def _loaded(self, op: Op, at: int, bits: int, sources: list[Atoms]) -> Atoms:
+    def _loaded(self, op: Op, at: int, sources: list[Atoms], place: Place) -> Atoms:
         each, _ = op.element
         if op.space == "generic" and sources and sources[0] <= OF_PARAMETERS:
             return _among_parameters(op, at, each) if sources[0] else frozenset()
-        start = op.fixed
-        if op.space != "param" or start is None:
+        if op.space != "param" or (start := self._start(op, place)) is None:
             return _unknown(each)
         offset = start + at * each // 8
         parameter = next((p for p in self.graph.function.parameters if p.offset <= offset < p.offset + p.size), None)
         if parameter is None:
             return _unknown(each)
         return self._parameter(parameter, offset, each)
+
+    def _start(self, op: Op, place: Place) -> int | None:
+        """The byte offset of a load from the parameters, also if a register is its index (ptxas -O0 moves a constant
+        there); None if it is unknown."""
+        index, position, _ = place
+        source: Operand = op.src[0]
+        for _ in range(MOST_MOVES):
+            if not isinstance(source, Reg):
+                break
+            read = self._read(source.name, index, position)
+            if len(read) != 1 or isinstance(read[0], Joined):
+                return None
+            index, position, _ = read[0]
+            moved = self.instructions[index].ops[position]
+            if moved.name != "mov":
+                return None
+            source = moved.src[0]
+        return op.offset + source.value if isinstance(source, Const) else op.fixed
 
     def _parameter(self, parameter: Parameter, offset: int, bits: int) -> Atoms:
         """A pointer among the parameters, a half of one, or a number."""

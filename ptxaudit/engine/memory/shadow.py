@@ -64,12 +64,16 @@ class Touch(Record):
     past: Past | None
 
 
-Mark = tuple[np.ndarray, np.ndarray, Meetings]  # epochs, times, what precedes what
+Mark = tuple[np.ndarray, np.ndarray, np.ndarray, Meetings]  # epochs, free blocks, times, what precedes what
 Places = list[tuple[Cells, np.ndarray, np.ndarray]]  # (n, LANES) offsets, and the lanes that access them
 
 
 class Shadow:
-    """Shared memory of all blocks of one run."""
+    """Shared memory of all blocks of one run.
+
+    unknown: (classes,) nothing in the block is known any more. free: nor can a store contradict what a load took as
+    known before in the epoch, so that neither stores nor barriers of the block matter.
+    """
 
     def __init__(
         self,
@@ -88,7 +92,7 @@ class Shadow:
         self.synced = np.full(len(self.kind), -1, np.int64)
         self.order = HappensBefore(len(self.kind), lambda size: account.spend(elements(size), FOLLOWING))
         self.epoch = np.zeros(classes, np.int32)
-        self.unknown = np.zeros(classes, bool)
+        self.unknown, self.free = np.zeros(classes, bool), np.zeros(classes, bool)
         self.clock = 0
         self._trying = False
         self.trusted: set[int] = set()  # loads that were taken as known since it was last cleared
@@ -116,7 +120,7 @@ class Shadow:
         origin[self.kind] = old
         self.warp, self.synced = self.warp[index], self.synced[index]
         self.order.expand(index)
-        self.epoch, self.unknown = self.epoch[origin], self.unknown[origin]
+        self.epoch, self.unknown, self.free = self.epoch[origin], self.unknown[origin], self.free[origin]
         for cells in self.cells.values():
             cells.take(origin)
         self._check_size()
@@ -136,11 +140,11 @@ class Shadow:
         self._trying = True
         for cells in self.cells.values():
             cells.begin(self.clock)
-        return self.epoch.copy(), self.synced.copy(), self.order.mark()
+        return self.epoch.copy(), self.free.copy(), self.synced.copy(), self.order.mark()
 
     def restore(self, mark: Mark) -> None:
         self._trying = False
-        self.epoch, self.synced, order = mark
+        self.epoch, self.free, self.synced, order = mark
         self.order.restore(order)
         for cells in self.cells.values():
             cells.undo()
@@ -178,8 +182,8 @@ class Shadow:
     # --- places ---
 
     def _tracked(self, touch: Touch) -> bool:
-        """Whether anything may still be known of any of these blocks."""
-        return bool((touch.active.any(axis=1) & ~self.unknown[touch.kind]).any())
+        """Whether stores of any of these blocks matter."""
+        return bool((touch.active.any(axis=1) & ~self.free[touch.kind]).any())
 
     def _places(self, address: Value | Reason, active: np.ndarray, size: int, view: View) -> tuple[Places, np.ndarray]:
         """([(cells, (n, LANES) offsets, (n, LANES) lanes that access them)], lanes whose place is unknown).

@@ -164,7 +164,7 @@ class Shared(Shadow):
             return self._update(at, values, size, touch, places)
         value, is_known, blocks = self._stored(at, values, size, active)
         for cells, offsets, going in places:
-            bytes_ = self._bytes(cells, offsets, going & ~self.unknown[touch.kind][:, None], touch, size)
+            bytes_ = self._bytes(cells, offsets, going & ~self.free[touch.kind][:, None], touch, size)
             where = bytes_.lane // LANES, bytes_.lane % LANES, bytes_.byte
             new, sure = value[where], is_known[where]
             if lap is not None:
@@ -198,7 +198,7 @@ class Shared(Shadow):
         why, lap = self._reason(values), self._lap()
         forget = lap is not None and lap.forgets
         for cells, offsets, going in places:
-            bytes_ = self._bytes(cells, offsets, going & ~self.unknown[touch.kind][:, None], touch, size)
+            bytes_ = self._bytes(cells, offsets, going & ~self.free[touch.kind][:, None], touch, size)
             lane = bytes_.lane[::size]
             where = lane // LANES, lane % LANES
             cells.update_words(bytes_, self.clock, update, operands[where], sure[where], of_lanes[where], why, forget)
@@ -220,7 +220,7 @@ class Shared(Shadow):
             cells.grow(end)
             self._check_size()
         self.clock += 1
-        rows = np.flatnonzero(lanes.any(axis=1) & ~self.unknown[touch.kind])
+        rows = np.flatnonzero(lanes.any(axis=1) & ~self.free[touch.kind])
         for kind in distinct(touch.kind[rows]):
             mine = rows[touch.kind[rows] == kind]
             alone = len(mine) == 1
@@ -255,14 +255,16 @@ class Shared(Shadow):
         """These lanes write somewhere, now or later: everything in their blocks becomes unknown."""
         if self._lap() is not None:
             raise NotAffine
-        rows = np.flatnonzero(lanes.any(axis=1) & ~self.unknown[touch.kind])
+        rows = np.flatnonzero(lanes.any(axis=1) & ~self.free[touch.kind])
         for kind in distinct(touch.kind[rows]):
             mine = rows[touch.kind[rows] == kind]
+            self.free[kind] = True
             for cells in self.cells.values():
                 self.account.spend(REQUEST + elements(cells.size), FOLLOWING)
                 seen = cells.seen[kind] >= self.epoch[kind]
                 if not seen.any():
                     continue
+                self.free[kind] = False  # what others store before the next barrier may precede these loads
                 group = np.bitwise_and.reduce(touch.group[mine][lanes[mine]])
                 behind = (cells.reader[kind] == touch.warp[mine[0]]) & (
                     (cells.reading[kind] & group) | (cells.loaded[kind] < touch.synced[mine[0]])

@@ -22,7 +22,7 @@ from ptxaudit.engine.memory.writers import reached_by, writers
 from ptxaudit.engine.ops.ranges import Range
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Op
-from ptxaudit.ir.operands import promised
+from ptxaudit.ir.operands import ordered, promised
 
 
 def given(
@@ -43,7 +43,9 @@ def given(
     places = {name: address for name, (address, _) in variables.items()}
     written, pointers = _written(graph, origins, buffers, places, reach)
     read_only = frozenset(i.index for i in instructions if promised(i))
-    return Given(buffers, tuple(at not in written for at in range(len(buffers))), read_only, places, pointers)
+    awaited = frozenset(i.index for i in instructions if ordered(i))
+    trusted = tuple(at not in written for at in range(len(buffers)))
+    return Given(buffers, trusted, read_only, places, awaited, pointers)
 
 
 def _written(

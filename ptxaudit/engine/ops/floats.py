@@ -4,7 +4,7 @@ Integer division becomes I2F, MUFU.RCP, F2I and integer corrections in machine c
 indices in floats. Conversions, sums, products and fused products follow IEEE 754 exactly, in all rounding modes
 (`rounding`; PTX ISA, "Floating-Point Instructions"). What IEEE 754 leaves open was measured on an H100, with some 480
 instructions on 2,048 inputs each (tests/data/float_operations_sm90.npz): NaN results are 0x7FFFFFFF and 0x7FFF; of 64
-bits they are the first NaN among c, a, b of a · b + c, made quiet, else 0xFFF8000000000000; .SAT turns a NaN into 0;
+bits they are the first NaN among b, c, a of a · b + c, made quiet, else 0xFFF8000000000000; .SAT turns a NaN into 0;
 .FTZ flushes a result that is subnormal after rounding with an unbounded exponent. FCHK depends only on the exponents.
 
 Approximations have rows of their own: `approximate`, and `mufu` for the measured generation.
@@ -93,7 +93,7 @@ def _arithmetic(narrow: Callable[..., np.ndarray], wide: Callable[..., np.ndarra
         with np.errstate(all="ignore"):
             if bits == 64:
                 out = np.ascontiguousarray(wide(*map(as_float, sources), mode)).view(np.uint64)
-                return _with_nan(out, *sources[2:], *sources[:2])
+                return _with_nan(out, *sources[1:], sources[0])
             exact = narrow(*(_flush(as_float(s), ftz).astype(np.float64) for s in sources), mode)
             out = rounded(exact, bits, mode)
             if ftz:

@@ -174,9 +174,9 @@ def _with_bits_known(op: Op, values: tuple[Value, ...], index: int, row: Row | N
 def _of_numbers(row: Row, op: Op, values: tuple[Value, ...]) -> Value | tuple[Value, ...] | None:
     """The results of sources that are plain numbers, as most are.
 
-    None if a source is not, or if the operation may be undefined or has only candidates.
+    None if a source is not, or if the operation is undefined in a lane or has only candidates.
     """
-    if row.candidates is not None or row.undefined is not None:
+    if row.candidates is not None:
         return None
     bases = []
     for v, t in zip(values, _source_types(row, op.bits, len(values))):
@@ -184,6 +184,8 @@ def _of_numbers(row: Row, op: Op, values: tuple[Value, ...]) -> Value | tuple[Va
             return None
         base = v.base
         bases.append(base if t is None or base.dtype is t else fit(v, BITS[t]).base)
+    if row.undefined is not None and anywhere(row.undefined(op.bits, op.attrs, *bases)):
+        return None
     arrays = row.concrete(op.bits, op.attrs, *bases)
     return tuple([Value(each) for each in arrays]) if isinstance(arrays, tuple) else Value(arrays)
 

@@ -33,6 +33,7 @@ from ptxaudit.engine.domain.known_bits import truth_function
 from ptxaudit.engine.domain.truths import as_number, truth
 from ptxaudit.engine.domain.value import (
     DTYPES,
+    EVERYWHERE,
     Uniform,
     Value,
     as_uniform,
@@ -42,14 +43,14 @@ from ptxaudit.engine.domain.value import (
     either,
     fingerprint,
     fits_signed,
-    lane_spans,
     modulo,
     same,
     span,
     unknown,
+    wrapped_spans,
 )
 from ptxaudit.engine.ops import concrete
-from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, carried, joined, rejoin
+from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, as_plain, carried, joined, rejoin
 from ptxaudit.engine.ops.operations import number_of, one_result
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
@@ -187,7 +188,7 @@ def _concatenate(values: tuple[Value, ...], bits: int, keep: bool = False) -> Va
     if len(values) == 2 and values[0].bits == 32 and bits == 64:
         whole = joined(*values) if keep else rejoin(*values)
         if whole is not None:
-            return whole
+            return _with_other_lanes(whole, *values)
     out, at = None, 0
     for v in values:
         own = v.bits
@@ -198,6 +199,22 @@ def _concatenate(values: tuple[Value, ...], bits: int, keep: bool = False) -> Va
         out = piece if out is None else add(out, piece)
         at += own
     return out
+
+
+def _with_other_lanes(whole: Value, low: Value, high: Value) -> Value:
+    """A remembered number, with the numbers of lanes whose halves have forms of their own: a mixture of addresses in
+    several state spaces."""
+    if not isinstance(high, UpperHalf) or whole.poison is None or whole.poison is EVERYWHERE:
+        return whole
+    if low.alternatives is not None or high.alternatives is not None:
+        return whole
+    apart, nothing = whole.poison, constant(0, low.bits)
+
+    def choose(other: np.ndarray, own: np.ndarray) -> np.ndarray:
+        return np.where(apart, other, own)
+
+    rest = _concatenate((chosen(choose, low, nothing), chosen(choose, as_plain(high), nothing)), whole.bits)
+    return whole if rest is None or rest.valid is not None else chosen(choose, rest, whole)
 
 
 class _Kept:
@@ -265,7 +282,7 @@ def _add3_carry(values: tuple[Value, ...], bits: int, named: Sequence[int] = ())
     for carry in (in0, in1):
         total = add(total, _as_number(carry, bits))
     if bits < 64 and in0.known and in1.known:
-        spans = [ends for v in (a, b, c) if (ends := lane_spans(v)) is not None]
+        spans = [ends[:2] for v in (a, b, c) if (ends := wrapped_spans(v)) is not None]
         if len(spans) == 3:
             more = in0.base.astype(np.int64) + in1.base
             low, high = (sum(ends) + more >> bits for ends in zip(*spans))

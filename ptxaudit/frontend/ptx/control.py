@@ -115,7 +115,8 @@ def barrier(o: Opcode) -> Lower | None:
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         taking = operands[1:-1] if "red" in o.plain else operands
         meeting = None if "cluster" in o.plain else _meeting(e, taking, "arrive" not in o.plain)
-        e.control = ir.Control("barrier", (), e.guard, meeting=meeting)
+        aligned = o.base == "bar" or "aligned" in o.plain
+        e.control = ir.Control("barrier", (), e.guard, meeting=meeting, aligned=aligned)
         if "red" in o.plain:
             kind = next(word for word in ("popc", "and", "or") if word in o.plain)
             sources = tuple(v for x in operands[1:] for v in e.everything(x))

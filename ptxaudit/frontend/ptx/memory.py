@@ -79,6 +79,8 @@ def mark(e: Emitter, operand: s.Operand, space: SiteSpace, unscored: str = "", o
 
 # --- loads and stores -----------------------------------------------------------------------
 
+_STRONG = frozenset(("volatile", "relaxed", "acquire", "mmio"))
+
 
 def load(o: Opcode) -> Lower | None:
     """ld, ldu: each destination receives one element, sign- or zero-extended to the register by its type."""
@@ -96,7 +98,8 @@ def load(o: Opcode) -> Lower | None:
             return
         address, offset = e.address(operands[1], "" if space == "generic" else space)
         bits = max([t.bits for t in targets if t is not None], default=element.bits)
-        e.emit("load", targets, (address,), bits, attrs, space, offset, read_only="nc" in o.modifiers)
+        constant, ordered = "nc" in o.modifiers, not _STRONG.isdisjoint(o.modifiers)
+        e.emit("load", targets, (address,), bits, attrs, space, offset, constant, ordered)
         if _site_space(space):
             mark(e, operands[1], space)
 

@@ -28,8 +28,9 @@ class Writer:
         space: str = "",
         offset: int = 0,
         read_only: bool = False,
+        ordered: bool = False,
     ) -> None:
-        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset, read_only))
+        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset, read_only, ordered))
 
     def temporary(self, bits: int) -> ir.Reg:
         """A register that only this instruction uses."""

@@ -27,6 +27,8 @@ PAIR_BITS = 64
 _FLOAT_FORMATS = {16: "<e", 32: "<f", 64: "<d"}
 NOT_NUMBERS = frozenset({"QNAN", "NAN", "SNAN"})
 _LITERAL_AT = slice(4, 8)  # bytes of an instruction with its 32-bit literal, or the upper half of a 64-bit one
+_PREDICATES_AT = 81, 84  # bits of an instruction with the numbers of its predicate results
+_NO_PREDICATE = 7
 TRUE = ir.Const(1, 1)
 FALSE = ir.Const(0, 1)
 ZERO32 = ir.Const(0, WORD_BITS)
@@ -124,9 +126,10 @@ class Builder:
         space: str = "",
         offset: int = 0,
         read_only: bool = False,
+        ordered: bool = False,
     ) -> None:
         """Writes registers of the program, under the guard."""
-        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset, read_only))
+        self.ops.append(ir.Op(name, dst, src, bits, attrs, self.guard, space, offset, read_only, ordered))
 
     def compute(
         self, name: str, *src: ir.Operand, bits: int = WORD_BITS, result: int | None = None, attrs: tuple[Any, ...] = ()
@@ -280,6 +283,12 @@ class Builder:
         return int.from_bytes(word, "little") << (bits - WORD_BITS)
 
     # --- reading predicates ---
+
+    def has_second_predicate_alone(self) -> bool:
+        """Whether PT is the first of two predicate results, and the second is another: its text shows only that."""
+        code = int.from_bytes(self.context.function.code[self.place : self.place + INSTRUCTION_BYTES], "little")
+        first, second = (code >> at & _NO_PREDICATE for at in _PREDICATES_AT)
+        return first == _NO_PREDICATE and second != _NO_PREDICATE
 
     def predicate(self, operand: Operand) -> ir.Operand:
         """A 1-bit source; PT is true."""

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from msgspec.structs import replace
+
 from ptxaudit.frontend.sass.builder import (
     FALSE,
     PAIR_BITS,
@@ -82,14 +84,26 @@ def minimum(b: Builder) -> None:
 
 
 def select(b: Builder) -> None:
-    """FSEL: p ? a : b, with |x| and signs."""
-    write_selection(b, b.operand(0), _flushed(b, 1), _flushed(b, 2), b.predicate(b.operand(3)))
+    """FSEL: p ? a : b, with |x| and signs. With .FTZ a NaN stays as it is (measured)."""
+    first, second = (_flushed_number(b, b.real(b.operand(at))) for at in (1, 2))
+    write_selection(b, b.operand(0), first, second, b.predicate(b.operand(3)))
 
 
 def _flushed(b: Builder, position: int, bits: int = WORD_BITS) -> ir.Operand:
-    """A source, with subnormals flushed to zero if the opcode has .FTZ."""
+    """A source, with subnormals flushed to zero if the opcode has .FTZ; then a NaN may be another one."""
     value = b.real(b.operand(position), bits)
-    return b.compute("fmul", value, ir.Const(_ONE), attrs=("rn", True)) if b.has("FTZ") else value
+    return _without_subnormals(b, value) if b.has("FTZ") else value
+
+
+def _flushed_number(b: Builder, value: ir.Operand) -> ir.Operand:
+    """A float, with subnormals flushed to zero if the opcode has .FTZ; a NaN stays as it is."""
+    if not b.has("FTZ"):
+        return value
+    return b.compute("select", value, _without_subnormals(b, value), b.compute("fsetp.nan", value, value, result=1))
+
+
+def _without_subnormals(b: Builder, value: ir.Operand) -> ir.Operand:
+    return b.compute("fmul", value, ir.Const(_ONE), attrs=("rn", True))
 
 
 def minimum_of_three(b: Builder) -> None:
@@ -248,7 +262,7 @@ def from_integer(b: Builder) -> None:
     sign, width = ("u" if form[0] == "U" else "s"), _FROM_BITS[form]
     source = b.operand(1)
     if width == PAIR_BITS:
-        value = b.pair(source)
+        value = _long(b, source)
     elif width == WORD_BITS:
         value = b.integer(source)
     else:
@@ -262,6 +276,16 @@ def from_integer(b: Builder) -> None:
         exact = b.compute(f"i2f.{sign}", value, bits=PAIR_BITS, attrs=("rn",))
         return _write_float(b, b.compute("f2f.bf16", exact, bits=HALF_BITS, attrs=("rn", False)), bits)
     _write_float(b, b.compute(f"i2f.{sign}", value, bits=bits, attrs=(_rounding(b),)), bits)
+
+
+def _long(b: Builder, source: Operand) -> ir.Operand:
+    """A 64-bit integer; a literal is its upper half (measured)."""
+    if not isinstance(source, Number):
+        return b.pair(source)
+    word = b.literal(source, WORD_BITS)
+    if not isinstance(word, ir.Const):
+        raise NoMeaning("a 64-bit literal that the linker writes")
+    return ir.Const(word.value << WORD_BITS, PAIR_BITS)
 
 
 def to_integer(b: Builder) -> None:
@@ -284,6 +308,7 @@ def _to_integer(b: Builder, operand: Operand) -> None:
     source = _real(b, operand, source_bits)
     if b.has("BF16"):
         source, source_bits = widened(b, source), WORD_BITS
+    _flushes_words(b, source_bits)
     attrs = (_rounding(b) + "i", b.has("FTZ"), b.has("NTZ"))
     if bits == WORD_BITS:
         return b.write(b.operand(0), "mov", b.compute(f"f2i.{sign}", source, bits=bits, attrs=attrs))
@@ -299,11 +324,18 @@ def _to_integer(b: Builder, operand: Operand) -> None:
     b.write(b.operand(0), "select", *wide, not_a_number)
 
 
+def _flushes_words(b: Builder, *widths: int) -> None:
+    """Refuses .FTZ of other widths than 32 bits: it flushes them, too (measured), but not as PTX says."""
+    if b.has("FTZ") and set(widths) != {WORD_BITS}:
+        raise NoMeaning(".FTZ of a conversion between other widths than 32 bits")
+
+
 def convert(b: Builder) -> None:
     """F2F between 16, 32 and 64 bits; FRND to integral values of the same width."""
     widths = [_FLOAT_BITS[mark] for mark in b.marks if mark in _FLOAT_BITS]
     if b.root == "FRND":
         bits = widths[0] if widths else WORD_BITS
+        _flushes_words(b, bits)
         value = b.compute("f2f", _real(b, b.operand(1), bits), bits=bits, attrs=(_rounding(b) + "i", b.has("FTZ")))
         return _write_float(b, value, bits)
     if b.marks[:1] == ("BF16",):
@@ -311,7 +343,24 @@ def convert(b: Builder) -> None:
     if len(widths) != 2 or widths[0] == widths[1] or b.has("BF16"):
         raise NoMeaning
     to, source = widths
+    if HALF_BITS in widths:
+        _flushes_words(b, to, source)
+    if to == PAIR_BITS:
+        return _write_float(b, _as_double(b, source), to)
     _write_float(b, b.compute("f2f", _real(b, b.operand(1), source), bits=to, attrs=(_rounding(b), b.has("FTZ"))), to)
+
+
+def _as_double(b: Builder, bits: int) -> ir.Operand:
+    """A float as a double. A NaN keeps its fraction, even with .FTZ, and its sign, whatever the operand's modifiers
+    (measured)."""
+    operand = b.operand(1)
+    if isinstance(operand, Number):
+        return b.compute("f2f", _real(b, operand, bits), bits=PAIR_BITS, attrs=(_rounding(b), b.has("FTZ")))
+    value = _flushed_number(b, _real(b, replace(operand, negated=False, absolute=False), bits))
+    value = b.compute("f2f", value, bits=PAIR_BITS, attrs=(_rounding(b), False))
+    for name, applies in (("fabs", operand.absolute), ("fneg", operand.negated)):
+        value = b.compute(name, value, bits=PAIR_BITS) if applies else value
+    return value
 
 
 def _to_bfloat(b: Builder) -> None:

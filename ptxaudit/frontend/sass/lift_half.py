@@ -22,12 +22,13 @@ from ptxaudit.ir import nodes as ir
 _CANONICAL_NAN = 0x7FFF
 _ONES = {False: 0x3C00, True: 0x3F80}  # 1.0 as a 16-bit float and as a bfloat16
 _SIGN = 1 << HALF_BITS - 1
-# suffix of a source -> for the lower and the upper half of the operation, the source's bit and whether it is negated
+# suffix of a source -> for the lower and the upper half of the operation, the source's bit and whether it is negated.
+# The suffix names the upper half first: .H0_NH1 is (-b, a) of (a, b), for products of complex numbers (measured).
 _PLACES: dict[tuple[str, ...], tuple[tuple[int, bool], tuple[int, bool]]] = {
     (): ((0, False), (HALF_BITS, False)),
     ("H0_H0",): ((0, False), (0, False)),
     ("H1_H1",): ((HALF_BITS, False), (HALF_BITS, False)),
-    ("H0_NH1",): ((0, False), (HALF_BITS, True)),
+    ("H0_NH1",): ((HALF_BITS, True), (0, False)),
 }
 Halves = tuple[ir.Operand, ir.Operand]
 
@@ -52,6 +53,8 @@ def _both_halves(b: Builder, operands: tuple[Operand, ...]) -> Halves:
     out = []
     if (places := _PLACES.get(getattr(operand, "suffixes", ()))) is None:
         raise NoMeaning("a part of a register that is no half")
+    if places == _PLACES["H0_NH1",] and operand.absolute:
+        raise NoMeaning("the absolute values of halves, of which one is negated")
     for place, negated in places:
         value = half_at(b, operand, place)
         out.append(b.compute("fneg", value, bits=HALF_BITS) if negated else value)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ptxaudit.frontend.sass.builder import FALSE, PAIR_BITS, TRUE, WORD_BITS, ZERO32, Builder, NoMeaning
 from ptxaudit.frontend.sass.rows import Row
-from ptxaudit.frontend.sass.syntax import Number, Operand, Register
+from ptxaudit.frontend.sass.syntax import ZERO, Number, Operand, Register
 from ptxaudit.ir import nodes as ir
 
 HALF_BITS = 16
@@ -27,6 +27,8 @@ def _split(b: Builder) -> tuple[Operand, list[Operand], list[Operand]]:
     carries = []
     while len(rest) > 1 and isinstance(rest[0], Register) and rest[0].is_predicate:
         carries.append(rest.pop(0))
+    if len(carries) == 1 and b.has_second_predicate_alone():
+        carries.insert(0, replace(carries[0], number=ZERO))
     return destination, carries, rest
 
 

@@ -31,9 +31,10 @@ from ptxaudit.hardware.machine_model import MATRIX_ROWS
 from ptxaudit.ir import nodes as ir
 
 _ELEMENTS = {"U8": (8, False), "S8": (8, True), "U16": (16, False), "S16": (16, True)}
-_COUNTS = {"64": 2, "128": 4}  # 32-bit elements
+_COUNTS = {"64": 2, "128": 4, "256": 4}  # 32-bit elements, of each register operand
 _SCALES = {"X4": 2, "X8": 3, "X16": 4}
 WORD_BYTES = 4
+QUAD = 4  # words
 _ALWAYS = ir.Const(1, 1)
 
 
@@ -111,22 +112,37 @@ Space = Literal["shared", "generic", "local", "global"]
 def _load(space: Space, wide: bool) -> Callable[[Builder], None]:
     def lower(b: Builder) -> None:
         bits, signed, count = _form(b)
-        base, offset = address(b, _memory(b.operand(1)), wide)
-        results = b.registers(b.operand(0), count)
+        place = b.operands[2 if b.has("256") else 1]
+        base, offset = address(b, _memory(place), wide)
+        results = _octet(b) if b.has("256") else b.registers(b.operand(0), count)
         if space == "shared" or space == "generic":
             base = _kept(b, base, results)
             b.site = ir.Site(b.opcode, base, offset, space, b.guard)
-        attrs, constant = (bits, signed), b.has("CONSTANT")
-        b.emit("load", tuple(results), (base,), WORD_BITS, attrs, space=space, offset=offset, read_only=constant)
+        attrs, constant, ordered = (bits, signed), b.has("CONSTANT"), b.has("STRONG") or b.has("MMIO")
+        b.emit("load", tuple(results), (base,), WORD_BITS, attrs, space, offset, constant, ordered)
 
     return lower
+
+
+def _octet(b: Builder) -> list[ir.Reg | None]:
+    """The registers of the eight words of LDG.ENL2.256, whose operands are those of the upper four words, of the lower
+    four, and a mask of the words that are wanted: these are in consecutive registers (compiled by CUDA 13.0 for sm_100
+    from ld.global.v8 with `_` in place of words)."""
+    upper, lower, mask = b.operand(0), b.operand(1), b.operands[3:]
+    wanted = mask[0].value if mask and isinstance(mask[0], Number) else (1 << 2 * QUAD) - 1
+    results: list[ir.Reg | None] = []
+    for half, operand in enumerate((lower, upper)):
+        bits = [wanted >> QUAD * half + word & 1 for word in range(QUAD)]
+        registers = iter(b.registers(operand, sum(bits)))
+        results += [next(registers) if bit else None for bit in bits]
+    return results
 
 
 def _store(space: Space, wide: bool) -> Callable[[Builder], None]:
     def lower(b: Builder) -> None:
         bits, _, count = _form(b)
         base, offset = address(b, _memory(b.operand(0)), wide)
-        values = _words(b, b.operand(1), count)
+        values = [value for o in b.operands[1:] for value in _words(b, o, count)]
         if space == "shared" or space == "generic":
             b.site = ir.Site(b.opcode, base, offset, space, b.guard)
         b.emit("store", (), (base, *values), WORD_BITS, (bits,), space=space, offset=offset)
@@ -352,6 +368,8 @@ _FETCHED = "(LTC64B|LTC128B|LTC256B)?"  # prefetch
 _ORDERED = "(STRONG|WEAK|MMIO)? (CTA|SM|GPU|SYS|VC)? PRIVATE?"
 _WIDE = f"E U? {_CACHED} {_FETCHED} {_SIZE} CONSTANT? {_ORDERED}"
 _WRITTEN = f"E {_CACHED} {_FETCHED} {_SIZE} {_ORDERED}"
+_WIDE_OCTET = f"E {_CACHED} {_FETCHED} ENL2 {_FETCHED} 256 CONSTANT? {_ORDERED}"
+_WRITTEN_OCTET = f"E {_CACHED} {_FETCHED} ENL2 {_FETCHED} 256 {_ORDERED}"
 _KINDS = f"({'|'.join(_ATOMIC)})"
 _SHARED_ATOMIC = f"{_KINDS} (S32|U32)? (32|64|128)? / POPC INC 32? / CAST SPIN? (64|128)?"
 _TYPES = "(F16|F16x2|F16x4|F16x8|F32|F32x2|F32x4|F64|BF16|BF16x2|BF16x4|BF16x8|S32|U32|S64|U64|32|64|128)? FTZ? RN?"
@@ -379,11 +397,11 @@ _SITES: dict[str, ir.SiteSpace] = {
 LOWERINGS = {
     "LDS": Row(_load("shared", False), f"U? {_SIZE}", "RM"),
     "LDL": Row(_load("local", False), f"{_CACHED} {_SIZE}", "RM"),
-    "LDG": Row(_load("global", True), _WIDE, "RM"),
+    "LDG": Row(_load("global", True), f"{_WIDE} / {_WIDE_OCTET}", "RM|RRMN?"),
     "LD": Row(_load("generic", True), _WIDE, "RM"),
     "STS": Row(_store("shared", False), _SIZE, "MR"),
     "STL": Row(_store("local", False), f"{_CACHED} {_SIZE}", "MR"),
-    "STG": Row(_store("global", True), _WRITTEN, "MR"),
+    "STG": Row(_store("global", True), f"{_WRITTEN} / {_WRITTEN_OCTET}", "MR|MRR"),
     "ST": Row(_store("generic", True), _WRITTEN, "MR"),
     **dict.fromkeys(("LDC", "ULDC", "LDCU"), Row(load_constant, _SIZE, "RC")),
     "ATOMS": Row(_atomic("shared", False, True), _SHARED_ATOMIC, "P?R?MR{0,2}"),

@@ -65,12 +65,24 @@ def lower(context: Context, line: Line, place: int, cluster_slots: frozenset[str
         if row is None or b.refused:
             raise NoMeaning(b.refused)
         row.lower(b)
+        _check_results(b)
     except NoMeaning as why:
         b.refused = b.refused or str(why) or ("" if row is None else "its operands are not supported")
         _without_meaning(b)
     if guard is not None and len(b.ops) > 1:
         read_guard_first(b.ops, guard, b.temporary)
     return b
+
+
+def _check_results(b: Builder) -> None:
+    """Refuses an instruction with one predicate as both results: which of them it keeps depends on the opcode."""
+    first = b.operands[:3]
+    if len(set(first)) == len(first):
+        return
+    written = [r.name for op in b.ops for r in op.dst if r is not None and r.bits == 1 and op.guard is b.guard]
+    names = [name for name in written if name[:1] in "PU"]
+    if len(set(names)) < len(names):
+        raise NoMeaning("one predicate as both results")
 
 
 @lru_cache(maxsize=1 << 16)

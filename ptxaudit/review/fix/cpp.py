@@ -253,10 +253,10 @@ class Text:
                 and self.tokens[start - 1].kind == "name"
                 and self.tokens[start - 1].text not in _CONTROL
             ):
-                return self.tokens[start - 1].text, inner, self._templates(start - 1)
+                return self.tokens[start - 1].text, inner, self.template_names(start - 1)
         return "", inner or (0, len(self.text)), ()
 
-    def _templates(self, name: int) -> tuple[str, ...]:
+    def template_names(self, name: int) -> tuple[str, ...]:
         """Names of the template parameters before a function's head."""
         at = name
         while at > 0 and self.tokens[at - 1].text not in (";", "}", "{"):
@@ -308,7 +308,7 @@ class Text:
         first = at
         while self.tokens[first - 1].text in ("(", "*"):
             first -= 1
-        size, line = self.tokens[first - 1].text == "sizeof", self.tokens[at].line
+        size, line = self.tokens[first - 1].text in ("sizeof", "decltype"), self.tokens[at].line
         return Access(line, tuple(indices), member, unary, size, self.tokens[at].start, self.tokens[end].end)
 
     # --- constants ---

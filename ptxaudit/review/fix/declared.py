@@ -3,15 +3,16 @@
     variable _ZZ9transposeIfLi32ELi33EEvPKT_PS0_iE4tile of 4,224 bytes, `__shared__ T tile[Tile][Pitch];`
  -> Declared(dims=(32, 33), element=4, rows=(132,))
 
-Names of dimensions are looked up among template arguments (in the mangled name) and constants of the file. One
-dimension without a value follows from the variable's size if the size of the element is known. A declaration whose
-sizes do not add up is not used.
+Names of dimensions are looked up among template arguments (in the mangled name) and constants of the file, then of the
+files that it includes. One dimension without a value follows from the variable's size if the size of the element is
+known. A declaration whose sizes do not add up is not used.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import prod
 
@@ -20,6 +21,9 @@ from ptxaudit.base.records import Record
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.review.fix.arrays import Array
 from ptxaudit.review.fix.cpp import SIZES, Declaration, Text, read, value_of
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+_MOST_FILES = 100  # that a kernel's sources include
 
 
 class Declared(Record, eq=False):
@@ -34,8 +38,8 @@ class Declared(Record, eq=False):
 
     @property
     def place(self) -> tuple[str, int]:
-        """File and line."""
-        return self.declaration.file, self.declaration.line
+        """File, and place of the name in its text."""
+        return self.declaration.file, self.declaration.place
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -53,9 +57,10 @@ def declared(examined: Examined, wanted: Container[str] | None = None) -> dict[s
     these; None = all."""
     variables = (v for v in examined.function.variables if v.space.startswith("shared") and v.size)
     sizes = {v.name: v.size for v in variables if wanted is None or v.name in wanted}
-    texts = [(file, examined.lines.text(file)) for file in _files(examined)] if sizes else []
-    sources = {file: text for file, text in texts if text and _has_shared(text)}
-    found = ((name, _declared(name, size, sources)) for name, size in sizes.items())
+    texts = {file: text for file in _files(examined) if (text := examined.lines.text(file))} if sizes else {}
+    sources = {file: text for file, text in texts.items() if _has_shared(text)}
+    headers = constants_of(texts, examined.lines.text) if sources else {}
+    found = ((name, _declared(name, size, sources, headers)) for name, size in sizes.items())
     return {name: where for name, where in found if where is not None}
 
 
@@ -65,8 +70,8 @@ def _has_shared(text: str) -> bool:
     return "__shared__" in text
 
 
-def _declared(variable: str, size: int, sources: Mapping[str, str]) -> Declared | None:
-    """The declaration of a variable of this size; None if none is found, or several match."""
+def _declared(variable: str, size: int, sources: Mapping[str, str], headers: Mapping[str, str]) -> Declared | None:
+    """The declaration of a variable of this size; None if none is found, or several match. headers: `constants_of`."""
     scope, _, name = demangle(variable).rpartition("::")
     if demangle(variable) == variable:
         scope, name = "", variable
@@ -84,7 +89,7 @@ def _declared(variable: str, size: int, sources: Mapping[str, str]) -> Declared 
         return None
     here, declaration = found[0]
     names = dict(zip(declaration.templates, arguments)) if len(arguments) >= len(declaration.templates) else {}
-    return _sized(here, declaration, names, size)
+    return _sized(here, declaration, names, size, headers)
 
 
 def _files(examined: Examined) -> Iterable[str]:
@@ -95,6 +100,32 @@ def _files(examined: Examined) -> Iterable[str]:
     for file in dict.fromkeys((examined.entry.input, *named)):
         found.setdefault(os.path.realpath(file), file)
     return found.values()
+
+
+def constants_of(texts: Mapping[str, str], load: Callable[[str], str | None]) -> dict[str, str]:
+    """name -> text of its value: constants of the files that the sources include by `#include "…"`, transitively,
+    where all that define the name agree. load: the text of a file, None if it cannot be read."""
+    work = [path for file, text in texts.items() for path in _included(file, text)]
+    seen: dict[str, str | None] = dict(texts)
+    found: dict[str, str] = {}
+    unlike: set[str] = set()
+    while work and len(seen) < _MOST_FILES:
+        file = work.pop()
+        if file in seen:
+            continue
+        text = seen[file] = load(file)
+        work += _included(file, text) if text else ()
+    for file, text in seen.items():
+        for name, value in read(text, file).constants.items() if text else ():
+            if found.setdefault(name, value) != value:
+                unlike.add(name)
+    return {name: value for name, value in found.items() if name not in unlike}
+
+
+@lru_cache(maxsize=64)
+def _included(file: str, text: str) -> tuple[str, ...]:
+    """Paths of the files that a file includes from its own folder."""
+    return tuple(os.path.normpath(os.path.join(os.path.dirname(file), name)) for name in _INCLUDE.findall(text))
 
 
 def _function(scope: str) -> tuple[str, list[str]]:
@@ -119,9 +150,11 @@ def _split(text: str) -> Iterator[str]:
     yield text[start:].strip()
 
 
-def _sized(text: Text, declaration: Declaration, names: dict[str, str], size: int) -> Declared | None:
+def _sized(
+    text: Text, declaration: Declaration, names: dict[str, str], size: int, headers: Mapping[str, str]
+) -> Declared | None:
     """The declaration with its numbers; None if they do not add up to `size` bytes."""
-    known = {**text.constants, **names}
+    known = {**headers, **text.constants, **names}
     dims = [value_of(dim.text, known) for dim in declaration.dims]
     element = SIZES.get(names.get(declaration.type.text, declaration.type.text))
     if dims.count(None) == 1 and element:

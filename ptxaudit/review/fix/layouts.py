@@ -273,3 +273,8 @@ def one_to_one(layout: Layout, size: int) -> bool:
     taken = np.zeros(layout.size(size), bool)
     taken[places] = True
     return int(taken.sum()) == len(offsets)
+
+
+def permutes(layout: Layout, size: int) -> bool:
+    """Whether the places of the first `size` bytes are these bytes again."""
+    return bool((np.sort(layout.place(np.arange(size, dtype=np.int64))) == np.arange(size)).all())

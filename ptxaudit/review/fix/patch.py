@@ -29,8 +29,10 @@ from ptxaudit.review.fix.arrays import shape_known
 from ptxaudit.review.fix.candidates import Repair
 from ptxaudit.review.fix.cost import Costs, Figure
 from ptxaudit.review.fix.declared import Declared
+from ptxaudit.review.fix.executed import not_compared
+from ptxaudit.review.fix.name_uses import deduced, differences, redeclared
 from ptxaudit.review.fix.recompile import Again, Refused, figure_of, recompiled, same_kernel, shown, with_a_block
-from ptxaudit.review.fix.repairs import ArrayRepairs, too_large
+from ptxaudit.review.fix.repairs import ArrayRepairs, kept_inside, too_large
 from ptxaudit.review.fix.structures import structure_members
 from ptxaudit.review.fix.written import Edit
 
@@ -51,6 +53,7 @@ class Applied(Record, eq=False):
     figure: Figure
     instructions: tuple[int | None, int | None]
     machine_code: tuple[MachineCode, MachineCode] | None = None
+    provided: str = ""
 
 
 class Patch(Struct, eq=False):
@@ -118,6 +121,12 @@ def edits_of(found: Declared, repair: Repair, partly: bool = False) -> Iterator[
     for access in accesses if code.edits else ():
         if access.of_size and len(access.indices) < len(declaration.dims):
             raise Refused(f"line {access.line} takes the size of {declaration.name}, which changes")
+    if (line := next(differences(found.text, declaration), None)) is not None:
+        raise Refused(f"line {line} subtracts addresses in {declaration.name}, whose difference changes")
+    if code.edits and (call := next(deduced(found.text, declaration), None)) is not None:
+        raise Refused(f"line {call[0]} passes {declaration.name} to {call[1]}, which computes with its dimensions")
+    if not code.in_place and (line := redeclared(found.text, declaration)) is not None:
+        raise Refused(f"line {line} declares another variable {declaration.name}")
     yield from code.edits
     if code.in_place:
         return
@@ -172,10 +181,15 @@ def _diff(after: Mapping[str, str], before: Mapping[str, str]) -> str:
         name = (
             os.path.relpath(file) if not os.path.relpath(file).startswith("..") else os.path.realpath(file).lstrip("/")
         )
-        texts = before[file].splitlines(keepends=True), text.splitlines(keepends=True)
+        texts = _lines_of(before[file]), _lines_of(text)
         lines = list(difflib.unified_diff(*texts, f"a/{name}", f"b/{name}", n=_HUNK_LINES))
         parts += [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
     return "".join(parts)
+
+
+def _lines_of(text: str) -> list[str]:
+    """The lines as `patch` counts them: only a line feed ends one."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 # --- the changed source -------------------------------------------------------------------------
@@ -205,6 +219,8 @@ class _Source:
         """Adds a repair, with the figures from an audit of the changed source. Raises Refused."""
         edits = {file: [*self.edits.get(file, ()), *more.get(file, ())] for file in {**self.edits, **more}}
         texts, so_far = _texts(one, edits), _texts(one, self.edits)
+        if why := not_compared(one, self.kernels, all_kernels=not self.options.kernels):
+            raise Refused(why)
         expected, known = repair.figure, shape_known(one.examined)
         if known:
             mine, old, after = one, self.kernels, recompiled(texts, self.inputs, self.options, self.progress)
@@ -225,7 +241,8 @@ class _Source:
         if worse := _worse(before, after, self.limit) or _worse_elsewhere(mine.examined, saved, before, after):
             raise Refused(worse)
         sizes = one.examined.entry.instructions, new.entry.instructions
-        applied = Applied(one, repair, figure, sizes, self._machine.compared(one.examined, texts))
+        inside = kept_inside(repair.found.layout, one.array, one.declared)
+        applied = Applied(one, repair, figure, sizes, self._machine.compared(one.examined, texts), inside)
         self.edits, self._now = edits, after if known else None
         return applied
 

@@ -26,7 +26,7 @@ from ptxaudit.pipeline.collect import Part, Progress
 from ptxaudit.pipeline.examine import examine
 from ptxaudit.pipeline.kernels import Examined
 from ptxaudit.review.fix.arrays import Array, arrays_of
-from ptxaudit.review.fix.candidates import Candidate, Repair, candidates_of
+from ptxaudit.review.fix.candidates import Repair, candidates_of
 from ptxaudit.review.fix.cost import Costs, Figure, NotProvable, canonical, residues
 from ptxaudit.review.fix.declared import declared, plain_variables
 from ptxaudit.review.fix.layouts import SAME, Layout, Order
@@ -123,6 +123,8 @@ def shown(
     if new is None:
         raise Refused("the changed source has no kernel of this name, or a different one")
     mine = _parts_of(one, repair, arrays_of(new, _plain(new)))
+    if refused := next((array.refused for array, _ in mine if array.refused), ""):
+        raise Refused(f"in the changed source, {refused}")
     if unlike := _unlike_places([(one.array, 0)], mine, repair.found.layout, _columns(repair)):
         raise Refused(f"the changed source accesses other addresses than the repair: {unlike}")
     if other := _siblings(one, repair, before, after):
@@ -141,30 +143,41 @@ def figure_of(examined: Examined, arrays: Sequence[Array]) -> Figure:
 def _siblings(one: ArrayRepairs, repair: Repair, before: Sequence[Examined], after: Sequence[Examined]) -> str:
     """The reason if an array of another kernel or instance with the same declaration does not have the repair's
     layout."""
-    mine = Candidate(one.examined, one.array, one.declared)
     if one.declared is None:
         return ""
     for old in before:
-        for other in candidates_of(old):
-            if (
-                other.declared is None
-                or other.declared.place != one.declared.place
-                or old is one.examined
-                or other.array.refused
-            ):
-                continue
-            name = old.entry.demangled
-            layout, new = for_other(repair.found.layout, mine, other), same_kernel(old, after)
-            if (
-                layout is None
-                or new is None
-                or repair.code.kind == "split"
-                and other.declared.dims != one.declared.dims
-            ):
-                return f"{name} has the same declaration with other values: change it for one of the two only"
-            parts = _parts_of(replace(one, array=other.array), repair, arrays_of(new, _plain(new)))
-            if unlike := _unlike_places([(other.array, 0)], parts, layout, _columns(repair)):
-                return f"in {name} the changed source accesses other addresses: {unlike}"
+        if old is one.examined:
+            continue
+        layouts = {
+            variable: for_other(repair.found.layout, one.declared, found)
+            for variable, found in declared(old).items()
+            if found.place == one.declared.place
+        }
+        if layouts and (why := _sibling(one, repair, old, layouts, after)):
+            return why
+    return ""
+
+
+def _sibling(
+    one: ArrayRepairs, repair: Repair, old: Examined, layouts: Mapping[str, Layout | None], after: Sequence[Examined]
+) -> str:
+    """The same for the arrays of one kernel. layouts: what the change of the source is for each of them, whether its
+    requests are known or not."""
+    name, new = old.entry.demangled, same_kernel(old, after)
+    others = [c for c in candidates_of(old) if c.array.variable in layouts]
+    mine = one.declared.dims if one.declared is not None else ()
+    split = repair.code.kind == "split" and any(c.declared and c.declared.dims != mine for c in others)
+    if new is None or split or None in layouts.values():
+        return f"{name} has the same declaration with other values: change it for one of the two only"
+    for other in others:
+        layout = layouts[other.array.variable]
+        if other.array.refused or layout is None:
+            continue
+        parts = _parts_of(replace(one, array=other.array), repair, arrays_of(new, _plain(new)))
+        if refused := next((array.refused for array, _ in parts if array.refused), ""):
+            return f"in {name} of the changed source, {refused}"
+        if unlike := _unlike_places([(other.array, 0)], parts, layout, _columns(repair)):
+            return f"in {name} the changed source accesses other addresses: {unlike}"
     return ""
 
 

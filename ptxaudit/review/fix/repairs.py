@@ -29,8 +29,8 @@ from ptxaudit.review.fix.candidates import Candidate, Repair, candidates_of, pro
 from ptxaudit.review.fix.cost import Costs, Figure, NotProvable
 from ptxaudit.review.fix.declared import Declared, rows_of
 from ptxaudit.review.fix.hints import hints_of
-from ptxaudit.review.fix.layouts import SAME, Chain, Layout, Pad
-from ptxaudit.review.fix.rewrite import accessed, rewrite
+from ptxaudit.review.fix.layouts import SAME, Chain, Layout, Pad, Xor
+from ptxaudit.review.fix.rewrite import accessed, rewrite, swizzle_for
 from ptxaudit.review.fix.search import STEPS, STEPS_A_SITE, Found
 from ptxaudit.review.fix.searched import Searched
 
@@ -310,18 +310,21 @@ def _added(layout: Layout, one: Candidate) -> int:
 
 def _more(layout: Layout, one: Candidate) -> int:
     """Bytes that are added. Declared but unused bytes are available for padding if the code uses one index only."""
-    array = one.array
-    more = sum(layout.size(size) - size for size in array.sizes if size)
-    flat = one.declared is not None and len(one.declared.dims) == 1 and not array.part and not array.others
-    if (
-        flat
-        and more > 0
-        and isinstance(layout, Pad)
+    more = sum(layout.size(size) - size for size in one.array.sizes if size)
+    unused = one.declared is not None and isinstance(layout, Pad) and _fills_unused(layout, one.array, one.declared)
+    return 0 if unused else more
+
+
+def _fills_unused(layout: Pad, array: Array, declared: Declared) -> bool:
+    """A flat array's padding fits into declared bytes that no access reaches."""
+    size = array.size or 0
+    return (
+        len(declared.dims) == 1
+        and not array.part
+        and not array.others
         and array.used is not None
-        and layout.size(array.used) <= (array.size or 0)
-    ):
-        return 0
-    return more
+        and layout.size(array.used) <= size < layout.size(size)
+    )
 
 
 def _shared(one: Candidate) -> int:
@@ -357,17 +360,23 @@ def too_large(examined: Examined, limit: int | None) -> bool:
 
 def _proved_for(one: Candidate, counted: bool, layout: Layout) -> str:
     """The scope of the proof, in words."""
-    return _launches(one, counted) + _columns(layout, one.declared)
+    inside = kept_inside(layout, one.array, one.declared)
+    return _launches(one, counted) + (f", as long as {inside}" if inside else "")
 
 
-def _columns(layout: Layout, declared: Declared | None) -> str:
-    """The assumption behind a layout that cuts rows."""
+def kept_inside(layout: Layout, array: Array, declared: Declared | None) -> str:
+    """The assumption of a layout that cuts rows, or that uses declared bytes beyond those that are accessed; "" if it
+    makes none."""
     pad = layout.first if isinstance(layout, Chain) else layout
-    cut = [(row, more) for row, more in pad.rows if more < 0] if isinstance(pad, Pad) else []
-    if not cut or declared is None:
+    if declared is None or not isinstance(pad, Pad):
         return ""
-    row, more = cut[0]
-    return f", as long as no access goes beyond the first {(row + more) // declared.element} elements of a row"
+    cut = [(row, more) for row, more in pad.rows if more < 0]
+    if cut:
+        row, more = cut[0]
+        return f"no access goes beyond the first {(row + more) // declared.element} elements of a row"
+    if _fills_unused(pad, array, declared):
+        return f"no access goes beyond the first {(array.used or 0) // declared.element} elements"
+    return ""
 
 
 def _launches(one: Candidate, counted: bool) -> str:
@@ -433,7 +442,7 @@ def _also(repair: Repair, one: Candidate, others: Sequence[Candidate], limit: in
         if other.array.refused:
             said[f"nothing is proved for {{}}, with the same declaration: {other.array.refused}"].append(name)
             continue
-        layout = for_other(repair.found.layout, one, other)
+        layout = for_other(repair.found.layout, one.declared, other.declared)
         try:
             now = other.costs.total(SAME)
             then = (
@@ -459,12 +468,13 @@ def _also(repair: Repair, one: Candidate, others: Sequence[Candidate], limit: in
     return tuple(sentence.format(listing(list(dict.fromkeys(names)))) for sentence, names in said.items())
 
 
-def for_other(layout: Layout, one: Candidate, other: Candidate) -> Layout | None:
+def for_other(layout: Layout, mine: Declared | None, theirs: Declared | None) -> Layout | None:
     """The layout that the same change of the source is for a declaration with other numbers; None if that is
     unclear."""
-    mine, theirs = one.declared, other.declared
     if mine is None or theirs is None or mine.dims == theirs.dims and mine.element == theirs.element:
         return layout
+    if isinstance(layout, Xor):
+        return swizzle_for(layout, mine, theirs)
     if not isinstance(layout, Pad) or len(mine.dims) != len(theirs.dims):
         return None
     rows = []

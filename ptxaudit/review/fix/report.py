@@ -103,7 +103,7 @@ class ArrayEntry(Record):
 class Change(Record):
     """One repair in the patch. wavefronts, excess: of the array's sites, from the audit of the changed source;
     instructions: of the kernel, before and after; machine_code: [wavefronts, instructions] of the whole kernel in
-    machine code, before and after, null if unknown."""
+    machine code, before and after, null if unknown; provided: what other launches must satisfy, empty if nothing."""
 
     kernel: str
     array: str
@@ -113,6 +113,7 @@ class Change(Record):
     bounds: tuple[int, int] | None
     instructions: tuple[int | None, int | None]
     machine_code: tuple[tuple[int, int], tuple[int, int]] | None
+    provided: str = ""
 
 
 class Left(Record):
@@ -180,6 +181,7 @@ def patch_entry(patched: Patch, file: str) -> PatchEntry:
             **_cost(one.figure),
             instructions=one.instructions,
             machine_code=one.machine_code,
+            provided=one.provided,
         )
         for one in patched.applied
     )

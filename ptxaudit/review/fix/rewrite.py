@@ -12,13 +12,14 @@ code.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from msgspec.structs import replace
 
 from ptxaudit.review.fix.accesses import Changed
 from ptxaudit.review.fix.arrays import Array
 from ptxaudit.review.fix.declared import Declared
-from ptxaudit.review.fix.layouts import Chain, Layout, Order, Pad, Skew, Xor
+from ptxaudit.review.fix.layouts import Chain, Layout, Order, Pad, Skew, Xor, permutes
 from ptxaudit.review.fix.naming import (
     cute_name,
     formula,
@@ -100,13 +101,14 @@ def _of_fragments(layout: Pad, array: Array, declared: Declared | None) -> Rewri
 # --- swizzles and skews -------------------------------------------------------------------------
 
 
-def _on_columns(layout: Xor, declared: Declared) -> Xor | None:
-    """The same map in terms of the last dimension's rows, if there is one."""
+def _on_columns(layout: Xor, declared: Declared) -> tuple[Xor, int] | None:
+    """The same map as a change of the last index by the number of one of the declaration's rows, if there is one, and
+    the number of dimensions between the two: 0 for the last dimension's rows, 1 for planes of these."""
     if len(declared.dims) < 2:
         return None
-    row = declared.rows[0]
-    if layout.row == row:
-        same = layout
+    row, between = declared.rows[0], 0
+    if layout.row in declared.rows:
+        same, between = layout, declared.rows.index(layout.row)
     elif row > layout.row and row & row - 1 == 0 and row % layout.row == 0:
         inside = (row // layout.row).bit_length() - 1
         if any(layout.images[:inside]):
@@ -116,7 +118,22 @@ def _on_columns(layout: Xor, declared: Declared) -> Xor | None:
         same = Xor(row, (0,) * ((layout.row // row).bit_length() - 1) + layout.images)
     else:
         return None
-    return same if all(image < (row & -row) and image % declared.element == 0 for image in same.images) else None
+    inside_columns = all(image < (row & -row) and image % declared.element == 0 for image in same.images)
+    return (same, between) if inside_columns else None
+
+
+def swizzle_for(layout: Xor, mine: Declared, theirs: Declared) -> Xor | None:
+    """The layout that the expressions of a swizzle are for a declaration with other numbers; None if they leave the
+    array there, or depend on the numbers."""
+    e, other = mine.element, theirs.element
+    if len(mine.dims) == len(theirs.dims) == 1 and layout.size(e * mine.dims[0]) == e * mine.dims[0]:
+        row, images = layout.row // e * other, layout.images
+    elif len(mine.dims) == len(theirs.dims) == 2 and (found := _on_columns(layout, mine)) is not None:
+        row, images = theirs.rows[0], found[0].images
+    else:
+        return None
+    same = Xor(row, tuple(image // e * other for image in images))
+    return same if permutes(same, other * prod(theirs.dims)) else None
 
 
 def _swizzled(layout: Xor, array: Array, declared: Declared) -> Rewrite:
@@ -124,14 +141,15 @@ def _swizzled(layout: Xor, array: Array, declared: Declared) -> Rewrite:
     if e & e - 1:
         return in_bytes(layout, array, declared)
     low = e.bit_length() - 1
-    columns = _on_columns(layout, declared)
-    if columns is not None:
+    if (found := _on_columns(layout, declared)) is not None:
+        columns, between = found
+        before = len(dims) - 1 - between
         runs = [(shift - low, mask // e) for shift, mask in columns.runs]
 
         def element(indices: Sequence[str]) -> str | None:
             if len(indices) != len(dims):
                 return None
-            row = row_number(indices[:-1], dims[:-1], 1 << len(columns.images))
+            row = row_number(indices[:before], dims[:before], 1 << len(columns.images))
             column = " ^ ".join([term(indices[-1]), *(masked(row, *run) for run in runs)])
             return name + "".join(f"[{index}]" for index in indices[:-1]) + f"[{column}]"
 
@@ -151,16 +169,26 @@ def _swizzled(layout: Xor, array: Array, declared: Declared) -> Rewrite:
     else:
         return in_bytes(layout, array, declared)
     example = element(["i"] if len(dims) == 1 else [*"stuv"[: len(dims) - 2], "r", "c"]) or ""
+    longer = _whole_rows(layout, declared) if len(dims) == 1 else None
     return Rewrite(
         "swizzle",
         f"swizzle: {example}",
-        declared_with(declared, None),
+        declared_with(declared, None if longer is None else [longer.text]),
         formula(layout),
         element,
+        () if longer is None else (longer,),
         instructions=sum(1 if shift == 0 else 2 for shift, _ in runs),
         cute=cute_name(layout, e),
         triton=triton_name(shown, e),
     )
+
+
+def _whole_rows(layout: Xor, declared: Declared) -> Edit | None:
+    """The dimension of a flat array that ends within a row, all of which a swizzle uses; None if it does not."""
+    size = declared.dims[0] * declared.element
+    more = (layout.size(size) - size) // declared.element
+    span = declared.declaration.dims[0]
+    return Edit(span.start, span.end, plus(span.text, more)) if more else None
 
 
 def _cut_and_swizzled(layout: Chain, array: Array, declared: Declared) -> Rewrite:

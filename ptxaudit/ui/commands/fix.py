@@ -12,10 +12,12 @@ from ptxaudit.ui.commands._options import input_options, isa_option, launch_opti
 
 if TYPE_CHECKING:
     from ptxaudit.frontend.options import Options
-    from ptxaudit.pipeline.collect import Progress
+    from ptxaudit.pipeline.collect import Part, Progress
     from ptxaudit.pipeline.kernels import Examined
     from ptxaudit.review.fix.repairs import ArrayRepairs
     from ptxaudit.review.fix.report import PatchEntry
+
+_UNPRINTABLE = "the diff has control characters, which are not printed", "name a file with --patch"
 
 
 @click.command("fix", cls=WithFiles)
@@ -72,7 +74,7 @@ def command(
     options = options_of(given)
     with progress() as step:
         found, kernels, part = find_repairs([input], options, site, smem_limit, step)
-        patched = _patched(found, kernels, input, patch, options, smem_limit, step) if patch else None
+        patched = _patched(found, kernels, part, input, patch, options, smem_limit, step) if patch else None
         report = report_of(found, part, patched)
     emit_as(form, report, lambda: in_width(fix_text(report), width), output)
     for problem in report.problems:
@@ -83,6 +85,7 @@ def command(
 def _patched(
     found: list[ArrayRepairs],
     kernels: list[Examined],
+    part: Part,
     input: str,
     file: str,
     options: Options,
@@ -90,7 +93,9 @@ def _patched(
     step: Progress,
 ) -> PatchEntry:
     """Makes the patch and writes it as a unified diff."""
+    from ptxaudit.base import printable
     from ptxaudit.base.errors import InputError
+    from ptxaudit.report.model import Problem
     from ptxaudit.review.fix.patch import patch
     from ptxaudit.review.fix.report import patch_entry
     from ptxaudit.ui.commands._write import emit
@@ -99,5 +104,9 @@ def _patched(
         raise InputError("--patch changes files, but the input is standard input", "name the source file")
     made = patch(found, kernels, [input], options, step, limit)
     if made.diff:
-        emit(made.diff, None if file == "-" else file)
+        if file == "-" and printable.output(made.diff) != made.diff:
+            part.problems.append(Problem.of(InputError(*_UNPRINTABLE, input)))
+            made.diff = ""
+        else:
+            emit(made.diff, None if file == "-" else file, safe=str)  # with any escape it would not apply
     return patch_entry(made, file)

@@ -60,6 +60,8 @@ def _patch(patch: PatchEntry | None) -> Iterator[str]:
                 f"    in machine code the kernel takes {number(now)} wavefronts instead of {number(was)}, and has"
                 f" {number(then)} instructions instead of {number(many)}"
             )
+        if change.provided:
+            yield f"    for other launches, only as long as {change.provided}"
     for one in patch.left:
         yield f"  {bare_name(demangle(one.kernel))}, {one.array}: not changed: {one.reason}"
     yield ""

@@ -274,9 +274,10 @@ def _answer(before: SiteResult, answer: _Answer, names: _Names) -> SiteResult | 
         cases.append(LaunchCase("otherwise", before.requests, None, *bounds))
     invariant = before.status is Status.INVARIANT and before.line_class_max is None
     data = any(result.status is Status.DATA_DEPENDENT for result in made)
+    status = Status.DATA_DEPENDENT if data else Status.CONDITIONAL if wide and not invariant else before.status
     return replace(
         before,
-        status=Status.DATA_DEPENDENT if data else Status.CONDITIONAL if wide else before.status,
+        status=status,
         reason=Reason(Kind.BY_CASE, unknowns=unknowns) if wide and not invariant and not data else before.reason,
         requests=_only(case.requests for case in cases),
         active_requests=_only(case.active for case in cases),

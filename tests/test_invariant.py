@@ -92,6 +92,7 @@ def test_uniform_unknown_predicate_leaves_the_cost_invariant(stride, cost):
     found = site(UNIFORM_PREDICATE, stride)
     assert found.status == "invariant" and found.per_request.high == found.per_request.low == cost
     assert found.requests == 6 and found.active_requests is None
+    assert sorted((case.active_requests, case.high) for case in found.cases) == [(0, 0), (6, 6 * cost)]
     assert site(UNIFORM_PREDICATE, stride, told=True).status == "exact"
 
 

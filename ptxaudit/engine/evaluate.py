@@ -115,9 +115,11 @@ def _evaluated(
     facts = _specified(graph, launch, machine, facts, account, code)
     task = Task(graph, launch, machine, facts, accesses, _originals(function, accesses))
     results, simulated, endless = asked.listed, dict[int, SiteResult](), None
+    spent = account.spent
     if task.whole is not None:
         simulated, of_run, endless = _simulated(task, asked, account)
         results = results | of_run
+    spent = account.spent - spent
     open_sites = {
         i: a
         for i, a in accesses.items()
@@ -128,15 +130,16 @@ def _evaluated(
     if open_sites:
         from ptxaudit.engine.fixpoint.infer import infer  # not loaded if a run answers everything
 
-        found = infer(replace(task, accesses=open_sites), account)
-        inferred, supposed = found.sites, found.assumed
-    results = results | {
-        i: _either(
-            simulated.get(i), inferred.get(i), partial(_widest, machine, accesses[i], function.site(i)), facts.keep
-        )
-        for i in accesses
-        if task.originals[i] == i
-    }
+        inference = infer(replace(task, accesses=open_sites), account)
+        inferred, supposed = inference.sites, inference.assumed
+
+    def settle(i: int, of_run: SiteResult | None) -> SiteResult:
+        return _either(of_run, inferred.get(i), partial(_widest, machine, accesses[i], function.site(i)), facts.keep)
+
+    found = {i: settle(i, simulated.get(i)) for i in accesses if task.originals[i] == i}
+    if simulated and endless is None:
+        found |= _by_cases(task, found, settle, account, spent)
+    results = results | found
     sites = tuple(_in_range(results[i], accesses.get(i), machine, function) for i in sorted(results))
     return KernelResult(sites, supposed + assumed(task, code, sites), endless=endless)
 
@@ -190,6 +193,21 @@ def _simulated(
     }
     loop = issued.endless if first.endless is None else first.endless
     return first.sites, listed, None if loop is None else Reason(Kind.NEVER_LEFT, loop)
+
+
+def _by_cases(
+    task: Task,
+    results: dict[int, SiteResult],
+    settle: Callable[[int, SiteResult | None], SiteResult],
+    account: Account,
+    steps: int,
+) -> dict[int, SiteResult]:
+    """Answers by cases for sites that the run left open, if it depends on the launch alone how often they execute."""
+    if all(result.reason is None or result.status is Status.UNREACHED for result in results.values()):
+        return {}
+    from ptxaudit.engine.exec.by_cases import by_cases  # not loaded if there are none
+
+    return by_cases(task, results, settle, account, steps)
 
 
 def _either(

@@ -21,7 +21,16 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.words import listing
 from ptxaudit.ir import operation_words
 from ptxaudit.ir.placed import place_of
-from ptxaudit.ir.unknown_words import Unknown, called, in_formula, listed, named, of_unknowns, option
+from ptxaudit.ir.unknown_words import (
+    Unknown,
+    called,
+    in_formula,
+    listed,
+    named,
+    of_unknowns,
+    option,
+    without_inversion,
+)
 
 if TYPE_CHECKING:
     from ptxaudit.base.work import Exhausted
@@ -113,25 +122,13 @@ def _addressed_hint(reason: Reason, words: Words) -> str:
 def _runs_if(reason: Reason, words: Words) -> str:
     taken, always = reason.given
     name = reason.unknowns[0].name if reason.unknowns else "?"
-    while name.startswith("!"):
-        name, taken = name[1:], not taken
-    if name.startswith("(") and name.endswith(")") and _closes_last(name):
-        name = name[1:-1]
+    name, inverted = without_inversion(name)
+    taken = taken is not inverted
     compared = any(sign in name for sign in ("==", "!=", "<", ">"))
     condition = in_formula(name) if compared else f"{called(name)} is true"
     if always:
         return f"it runs {'if' if taken else 'unless'} {condition}"
     return f"it runs only if {condition}" if taken else f"it does not run if {condition}"
-
-
-def _closes_last(name: str) -> bool:
-    """Whether the last bracket of a name closes the first."""
-    depth = 0
-    for at, letter in enumerate(name):
-        depth += (letter == "(") - (letter == ")")
-        if not depth:
-            return at == len(name) - 1
-    return False
 
 
 def _how_often(reason: Reason, words: Words) -> str:
@@ -285,6 +282,7 @@ class Kind(Enum):
     MAY_END = Row("lanes may exit at {at}, in a routine that is called from several places")
     RUNS = Row("whether it runs is unknown: {at} depends on {cause}")
     RUNS_IF = Row(_runs_if, names=("taken", "always"))  # for a branch that all lanes of a warp take, or none
+    BY_CASE = Row("its sums over the launch depend on {unknowns}")
     DIVERGED = Row("lanes may have diverged at {at}, which depends on {cause}")
     BARRIER_SHARED = Row("several groups of lanes wait at one convergence barrier: {at}")
     BARRIER_OPEN = Row("the lanes that {at} waits for are unknown")

@@ -131,6 +131,29 @@ def _of_data(formula: str) -> str:
     return f"{called(first)}{' and others' if others else ''}" if first else "data loaded from memory"
 
 
+def is_source(name: str) -> bool:
+    """Whether a name is that of a value that is loaded, or that warps or lanes agree on, rather than a formula."""
+    return _LOADED.fullmatch(name) is not None
+
+
+def without_inversion(name: str) -> tuple[str, bool]:
+    """The name of a truth value without the inversions and the brackets around it, and whether it is inverted."""
+    inverted = False
+    while name.startswith("!"):
+        name, inverted = name[1:], not inverted
+    return (name[1:-1] if name.startswith("(") and name.endswith(")") and _closes_last(name) else name), inverted
+
+
+def _closes_last(name: str) -> bool:
+    """Whether the last bracket of a name closes the first."""
+    depth = 0
+    for at, letter in enumerate(name):
+        depth += (letter == "(") - (letter == ")")
+        if not depth:
+            return at == len(name) - 1
+    return False
+
+
 def option(unknown: Unknown) -> str:
     """The option that specifies it: "--param n"; "" if there is none."""
     if unknown.kind == "parameter":

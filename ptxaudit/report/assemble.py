@@ -41,6 +41,7 @@ from ptxaudit.report.model import (
     Condition,
     Frame,
     Kernel,
+    LaunchCase,
     LaunchRecord,
     Local,
     MemorySite,
@@ -193,6 +194,9 @@ def access_entry(
         "evidence": result.evidence,
         "formula": result.formula,
         "conditions": tuple(Condition(case.when, case.low, case.high, case.ideal) for case in result.conditions),
+        "cases": tuple(
+            LaunchCase(case.when, case.requests, case.active, case.low, case.high, case.ideal) for case in result.cases
+        ),
         "trips": tuple(Trip(*trip) for trip in result.trips) if exact else (),
         "consecutive": consecutive(result.common, width),
         "unaligned": result.unaligned,

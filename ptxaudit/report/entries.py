@@ -108,6 +108,21 @@ class Condition(Entry):
     ideal: int | None = None
 
 
+class LaunchCase(Entry):
+    """One case of the sums over a launch: if `when` holds, the site makes `requests`, which cost low to high in all.
+
+    requests: null if only a range is known; active_requests: those with an active lane, null if unknown; ideal: of all
+    requests, null if only a range is known.
+    """
+
+    when: str
+    requests: int | None
+    active_requests: int | None
+    low: int
+    high: int
+    ideal: int | None = None
+
+
 class Trip(Entry):
     """One trip of a loop, summed over the launch."""
 
@@ -268,6 +283,7 @@ class Access(Entry):
     evidence: str = "by rule"
     formula: str = ""
     conditions: tuple[Condition, ...] = ()
+    cases: tuple[LaunchCase, ...] = ()  # of the sums over the launch
     trips: tuple[Trip, ...] = ()
     consecutive: bool | None = None  # neighbouring lanes access neighbouring addresses
     unaligned: tuple[str, ...] | None = None  # unknowns whose step is not a multiple of the access's alignment
@@ -280,6 +296,19 @@ class Access(Entry):
     def settled(self) -> bool:
         """Its cost in this launch is known."""
         return self.status in (Status.EXACT, Status.UNREACHED)
+
+    @property
+    def alike(self) -> bool:
+        """Its ways are those of its requests in this launch, whichever of its cases applies."""
+        return self.status in (Status.EXACT, Status.INVARIANT) or bool(self.cases)
+
+    @property
+    def excess_by_case(self) -> tuple[int, int] | None:
+        """The least and the most excess over the launch in any of its cases; None if one of them leaves it open."""
+        each = [(case.low - case.ideal, case.high - case.ideal) for case in self.cases if case.ideal is not None]
+        if not each or len(each) < len(self.cases):
+            return None
+        return max(0, min(low for low, _ in each)), max(0, *(high for _, high in each))
 
 
 class Site(Access):

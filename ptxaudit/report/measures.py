@@ -39,7 +39,7 @@ def _ways_of(site: Site) -> tuple[int, int | None]:
     """Bounds of the most ways of a request; the upper one None where there is none."""
     if site.status is Status.UNREACHED:
         return (0, 0)
-    if site.ways is not None and site.status in (Status.EXACT, Status.INVARIANT):
+    if site.ways is not None and site.alike:
         return (site.ways, site.ways)
     excess = site.excess_per_request
     return (0, 1 if excess is not None and excess.high == 0 else None)

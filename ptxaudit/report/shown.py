@@ -29,11 +29,13 @@ def _is_fine(kernel: Kernel) -> bool:
         strings += _of_site(site)
         if site.conditions:
             strings += [condition.when for condition in site.conditions]
+        strings += [case.when for case in site.cases]
         if site.pairing is not None:
             strings += [*site.pairing.ptx, *site.pairing.sass]
     for entry in kernel.memory:
         strings += _of_site(entry)
         strings += [condition.when for condition in entry.conditions]
+        strings += [case.when for case in entry.cases]
     of_locals = (local.source for local in kernel.local)
     for source in [*(site.source for site in kernel.accesses), *of_locals]:
         if source is not None:

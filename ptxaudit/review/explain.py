@@ -175,6 +175,7 @@ def _kind(one: Explained) -> Hashable:
         site.reason,
         site.requests,
         site.conditions,
+        site.cases,
         site.trips,
         requests,
         site.source is None and site.id,

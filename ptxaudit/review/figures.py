@@ -78,7 +78,7 @@ def ways(site: Site) -> Interval:
         return (low + 1, None if high is None else high + 1)
     if site.status is Status.UNREACHED:
         return (0, 0)
-    if site.ways is not None and site.status in (Status.EXACT, Status.INVARIANT):
+    if site.ways is not None and site.alike:
         return (site.ways, site.ways)
     span = _proved(site)
     if span is None:
@@ -98,6 +98,9 @@ def total_excess(site: AnySite) -> Interval:
     if span is not None and span.high == 0:
         return (0, 0)
     lows, highs = [0], []
+    if site.excess_by_case is not None:
+        lows.append(site.excess_by_case[0])
+        highs.append(site.excess_by_case[1])
     if site.bounds is not None and site.needed is not None:
         lows.append(site.bounds[0] - site.needed)
         highs.append(max(0, site.bounds[1] - site.needed))

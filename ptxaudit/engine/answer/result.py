@@ -22,6 +22,21 @@ class Case(Record):
     ideal: int | None = None
 
 
+class LaunchCase(Record):
+    """One line of an answer for a launch: if `when` holds, the site makes `requests`, which cost low..high in all.
+
+    requests: None if a range; active: those with an active lane, None if unknown; ideal: of all of them, None if a
+    range.
+    """
+
+    when: str
+    requests: int | None
+    active: int | None
+    low: int
+    high: int
+    ideal: int | None = None
+
+
 def ranges(numbers: list[int]) -> str:
     """Formats numbers: 1, 3, 5, 7, 9 -> "{1, 3, … 9}"; 0, 1, 2, 3, 8 -> "{0–3, 8}"; short lists in full."""
     if len(numbers) > 4 and len({b - a for a, b in zip(numbers, numbers[1:])}) == 1:
@@ -133,6 +148,7 @@ class SiteResult(Record):
     )
     evidence: str = "by rule"  # "measured": exactly this machine instruction was measured on exactly this machine
     conditions: tuple[Case, ...] = ()
+    cases: tuple[LaunchCase, ...] = ()  # of the sums over the launch, where these depend on a few truth values
     formula: str = ""  # the address, as a formula in lane and unknowns
     patterns: tuple[Pattern, ...] = ()  # most frequent first
     distinct: int = 0  # the number of distinct patterns

@@ -229,11 +229,21 @@ class Made(TypedDict):
 
     data: bool
     blocks: int
+    launch_wide: bool
 
 
 def made_of(*values: Value) -> Made:
     """The fields that an unknown inherits from the values from which it is computed."""
-    return {"data": from_data(*values), "blocks": reduce(or_, (u.blocks for v in values for u, _ in v.terms), 0)}
+    return {
+        "data": from_data(*values),
+        "blocks": reduce(or_, (u.blocks for v in values for u, _ in v.terms), 0),
+        "launch_wide": all(map(_launch_wide, values)),
+    }
+
+
+def _launch_wide(value: Value) -> bool:
+    """It is made of unknowns that are, and of numbers that do not differ by warp."""
+    return len(value.base) == 1 and all(u.launch_wide and len(c) == 1 for u, c in value.terms)
 
 
 def _weaker(a: Value, b: Value) -> tuple[int | None, np.ndarray | None, Reason | None]:
@@ -332,6 +342,7 @@ def product_symbol(u: Uniform, v: Uniform) -> Uniform:
         key=("*", u, v),
         data=u.data or v.data,
         blocks=u.blocks | v.blocks,
+        launch_wide=u.launch_wide and v.launch_wide,
     )
 
 
@@ -417,7 +428,8 @@ def _quotient(u: Uniform, n: int) -> Uniform:
     """u / 2**n, for an unknown whose low zeros a coefficient below 2**n needs."""
     low, high = (None if limit is None else limit >> n for limit in (u.low, u.high))
     name = f"{naming.operand(u.name)}/{1 << n}"
-    return Uniform(name, u.bits, u.zeros - n, low, high, u.kind, ("/", n, u), u.data, blocks=u.blocks)
+    inherited = Made(data=u.data, blocks=u.blocks, launch_wide=u.launch_wide)
+    return Uniform(name, u.bits, u.zeros - n, low, high, u.kind, ("/", n, u), **inherited)
 
 
 def _same_quotient(a: Value, n: int) -> Value | None:

@@ -21,7 +21,8 @@ def truth(p: Value) -> Uniform | None:
 
 def as_number(u: Uniform, bits: int) -> Uniform:
     """A truth value as a number, 0 or 1."""
-    return Uniform(u.name, bits, 0, 0, 1, "choice", ("choice", u), u.data, blocks=u.blocks)
+    key = "choice", u
+    return Uniform(u.name, bits, 0, 0, 1, "choice", key, u.data, blocks=u.blocks, launch_wide=u.launch_wide)
 
 
 def is_truth(u: Uniform) -> bool:

@@ -62,6 +62,7 @@ class Uniform:
     data: it depends on data that is not specified (as opposed to a property of the launch).
     address: it may be an address or the difference of two addresses (as opposed to a count).
     blocks: one bit per dimension of the block index from which it is computed.
+    launch_wide: it is one number in the whole launch, whichever block, warp or trip computes it.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Uniform:
     data: bool = False
     address: bool = False
     blocks: int = 0
+    launch_wide: bool = False
     _hash: int = field(init=False, repr=False, default=0)
     _identity: bytes = field(init=False, repr=False, default=b"")
 

@@ -90,13 +90,15 @@ def attempt(
     """
     saved = [(part, dict(vars(part))) for part in (run, run.env, warps, meetings, accesses)]
     records = [(r, r.undecided, r.meeting_assumed) for r in {id(r): r for r in run.records.values()}.values()]
+    was_trying = run.env.trying
     mark = None if run.shadow is None else run.shadow.mark()
     tried = Attempt(run, warps, meetings, accesses)
     try:
         tried.begin(rows)
+        run.env.trying = True
         yield tried
     finally:
-        run.round = None
+        run.round, run.env.trying = None, was_trying
         if not tried.kept:
             for part, attributes in saved:
                 vars(part).update(attributes)

@@ -14,6 +14,7 @@ import numpy as np
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.rounds import NotAffine, Round
+from ptxaudit.engine.domain.supposed import Supposed
 from ptxaudit.engine.domain.value import (
     EVERYWHERE,
     Uniform,
@@ -59,6 +60,8 @@ def execute(op: Op, view: View, index: int) -> None:
     results = results_of(op, seen, index, guard, undecided is None)
     if results is None:
         return
+    if view.env.facts.supposed is not None:
+        results = _supposed(view.env.facts.supposed, op, view, index, results)
     truths = view.truths_in(op, seen) if guard is None else NOWHERE
     for reg, value in zip(op.dst, results):
         if reg is None:
@@ -70,6 +73,20 @@ def execute(op: Op, view: View, index: int) -> None:
                 view.suppose_copy(reg, op)
         else:
             view.write_perhaps(reg, value, op.guard, undecided, index, truths)
+
+
+def _supposed(supposed: Supposed, op: Op, view: View, index: int, results: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The results, with the truth values of the case that is examined (`by_cases`)."""
+    out = []
+    for reg, value in zip(op.dst, results):
+        value = supposed.settled(value)
+        if reg is not None and reg.bits == 1:
+            if op.guard is not None or view.env.trying or not view.whole:
+                supposed.unclear.add(index)
+            else:
+                value = supposed.visited(value, reg, index, view.env.visited(index, reg.name, view.rows))
+        out.append(value)
+    return tuple(out)
 
 
 def execute_in_round(op: Op, lap: Round, view: View, index: int) -> None:

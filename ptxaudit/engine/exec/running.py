@@ -169,6 +169,7 @@ class Run:
         env = self.env
         env.regroup()
         env.exists, env.warp = env.exists[index], env.warp[index]
+        env.visits = {place: visits[index] for place, visits in env.visits.items()}
         x, y, z = (take(t, index) if isinstance(t, Value) else t if t.shape[0] == 1 else t[index] for t in env.tid)
         env.tid = x, y, z
         env.concrete_block = {d: v[index] for d, v in env.concrete_block.items()}

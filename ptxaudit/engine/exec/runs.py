@@ -56,11 +56,12 @@ class Simulated(Record):
     endless: int | None = None
 
 
-def simulate(task: Task, account: Account, whole: bool = True) -> Simulated:
+def simulate(task: Task, account: Account, whole: bool = True, tracking: bool = True) -> Simulated:
     """Executes the launch; if that leaves something open, once more with what the kernel writes to shared memory and
     reads back. Sites that the account cannot pay for are unknown.
 
-    whole: if blocks may take tickets, accesses that no block index decides are also executed separately.
+    whole: if blocks may take tickets, accesses that no block index decides are also executed separately. tracking: the
+    second run may be made.
     """
     graph, facts, accesses = task.graph, task.facts, task.accesses
     if not accesses:
@@ -74,7 +75,7 @@ def simulate(task: Task, account: Account, whole: bool = True) -> Simulated:
         ran = _with_loops(task, left_at_once_or_never(graph, part.branches), ran, account)
     results, finished = ran.results, ran.finished
     open_sites = {i: a for i, a in accesses.items() if finished and _open(results[i], a)}
-    if open_sites:
+    if open_sites and tracking:
         results |= _with_tables(replace(task, accesses=open_sites), results, account)
     if whole and facts.counters is not None and finished:
         some = _alike_in_all_blocks(task, {i: a for i, a in open_sites.items() if _open(results[i], a)}, account)

@@ -97,6 +97,8 @@ class UndecidedControl:
         """Continues at the post-dominator. undecided None: nothing inside matters."""
         block = self.run.graph.block_of[at := instruction.index]
         region = self._region(block)
+        if self.run.env.facts.supposed is not None:
+            self.run.env.facts.supposed.skipped |= self.run.graph.region(block)
         meeting = region.meeting
         uniform = undecided is not None and is_uniform(undecided)
         differs = not uniform and self.run.graph.may_differ(at)

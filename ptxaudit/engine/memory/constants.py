@@ -83,9 +83,8 @@ class Constants(Struct, eq=False):
             start = int(base.flat[0]) - (v.address or 0)
             if v.rewritable and 0 <= start <= v.size - bits // 8:
                 part = "" if bits == 8 * v.size else f"[{start}:{start + bits // 8}]"
-                return unknown(
-                    Uniform(demangle(v.name) + part, bits, kind="symbol", key=("symbol", v.name, start, bits))
-                )
+                name, key = demangle(v.name) + part, ("symbol", v.name, start, bits)
+                return unknown(Uniform(name, bits, kind="symbol", key=key, launch_wide=True))
         return None
 
     def _loaded(self, tables: list[_Table], base: np.ndarray, bits: int) -> Value | None:

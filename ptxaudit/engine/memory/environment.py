@@ -19,6 +19,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.engine.domain import naming
 from ptxaudit.engine.domain.alternatives import chosen
 from ptxaudit.engine.domain.lanes import LANE_BITS, LANES
+from ptxaudit.engine.domain.supposed import Supposed
 from ptxaudit.engine.domain.value import (
     DTYPES,
     POINTER_LIMIT,
@@ -78,6 +79,7 @@ class Facts(Record):
     keep: the requests of every site are kept as well, with their places (`kept`).
     seen: the warps and trips of each distinct request are kept as well.
     code: invented addresses of functions (`code_addresses`).
+    supposed: truth values of which one case is examined (`exec.by_cases`); None: none.
     """
 
     aligned: Mapping[str, int] = msgspec.field(default_factory=dict)
@@ -92,6 +94,7 @@ class Facts(Record):
     seen: bool = False
     meanings: Mapping[str, Row] = msgspec.field(default_factory=dict)
     code: Mapping[str, int] = msgspec.field(default_factory=dict)
+    supposed: Supposed | None = None
 
 
 @dataclass
@@ -119,6 +122,8 @@ class Environment:
     shared: Any = None  # the memory (`references`) that tracks the contents of shared memory, if any
     counters: Any = None  # … and the memory of counters from which blocks draw
     made: dict[tuple[int, int], Any] | None = None  # results of operations (`effects`), if many are executed again
+    trying: bool = False  # trips of a loop are tried together
+    visits: dict[tuple[int, str], np.ndarray] = field(default_factory=dict)  # (instruction, register) -> (rows,) so far
     grouping: int = 0  # identifies the current meaning of the rows
     _groupings: Iterator[int] = field(default_factory=lambda: count(1), init=False, repr=False)
     _elements: int = field(default=0, init=False)  # of values, since they were last paid for
@@ -136,6 +141,16 @@ class Environment:
         """A number for this execution of a load, whose result may differ between executions."""
         self.executions += 1
         return self.executions
+
+    def visited(self, index: int, register: str, rows: np.ndarray | None) -> np.ndarray:
+        """(n,) how often these rows, None for all, have computed a register at an instruction before this time."""
+        visits = self.visits.setdefault((index, register), np.zeros(self.rows, np.int64))
+        if rows is None:
+            self.visits[index, register] = visits + 1
+            return visits
+        before: np.ndarray = visits[rows]
+        visits[rows] += 1
+        return before
 
     def regroup(self) -> None:
         """Marks that the rows have a new meaning from now on."""
@@ -202,6 +217,7 @@ class Environment:
             kind,
             (a.space, a.name),
             address=a.space not in _WINDOWED,
+            launch_wide=a.space not in _WINDOWED,
         )
         value = unknown(symbol)
         return Value(value.base + DTYPES[a.bits](a.offset & ((1 << a.bits) - 1)), value.terms)

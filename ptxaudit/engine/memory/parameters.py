@@ -61,7 +61,7 @@ def parameter(env: Environment, offset: int, bits: int) -> Value:
     at = next((k for k, p in enumerate(parameters) if p.offset <= offset < p.offset + p.size), None)
     if at is None:
         name = f"param[{offset}]" if 0 <= offset < 1 << 31 else "value set by the driver"  # before the parameters
-        return unknown(Uniform(name, bits, key=("param", offset, bits), address=bits == 64))
+        return unknown(Uniform(name, bits, key=("param", offset, bits), address=bits == 64, launch_wide=True))
     of = parameters[at]
     name = short_name(env.function.name, of.name, at)
     within = offset - of.offset
@@ -74,9 +74,13 @@ def parameter(env: Environment, offset: int, bits: int) -> Value:
     if pointer and bits == 64 and within == 0 and size == of.size:
         zeros = low_zeros(max(stated, of.align))
         low, high = (0, POINTER_LIMIT) if of.pointer else (None, None)  # may be a number, even a negative one
-        return unknown(Uniform(name, 64, zeros, low, high, "pointer", ("param", offset, bits), address=True))
+        key = "param", offset, bits
+        return unknown(Uniform(name, 64, zeros, low, high, "pointer", key, address=True, launch_wide=True))
     zeros = low_zeros(stated) if within == 0 else 0
-    return unknown(Uniform(name, bits, zeros, kind="parameter", key=("param", offset, bits), address=bits == 64))
+    key = "param", offset, bits
+    return unknown(
+        Uniform(name, bits, zeros, kind="parameter", key=key, address=bits == 64, launch_wide=True),
+    )
 
 
 def _anywhere(env: Environment, address: Value, bits: int, index: int) -> Value:

@@ -167,6 +167,11 @@ class View:
         self.supposed: dict[str, dict[int, tuple[Value, Value]]] = {}
         self.truths: dict[str, same_truths.Bits] = {}  # register -> the truth values that its bits equal
 
+    @property
+    def whole(self) -> bool:
+        """Its lanes are certainly all living lanes of their warps, together."""
+        return self.exact and self.alive is not None and not anywhere(self.alive & ~self.mask)
+
     def where(self, guard: Guard, holds: bool = True) -> View:
         """The view of the lanes in which an unknown guard holds, or fails."""
         held = self.held_where(guard, holds)

@@ -186,6 +186,7 @@ def _parameter(low: Value, high: Value) -> Value | None:
             "pointer",
             ("param", first[1], PAIR),
             address=True,
+            launch_wide=u.launch_wide and upper.launch_wide,
         )
     )
 

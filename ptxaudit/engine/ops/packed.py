@@ -140,6 +140,7 @@ def _one_of(u: Uniform, a: Uniform | bool, b: Uniform | bool) -> Uniform:
         key,
         any(one.data for one in made),
         blocks=reduce(or_, (one.blocks for one in made)),
+        launch_wide=all(one.launch_wide for one in made),
     )
 
 

@@ -148,6 +148,7 @@ def together(sites: tuple[AnySite, ...]) -> AnySite | None:
         reason_kind=first.reason_kind,
         why=first.why if tried is None else tried,
         conditions=(),
+        cases=(),
         trips=(),
     )
 
@@ -196,7 +197,14 @@ def judge(old: AnySite, new: AnySite, same_launch: bool) -> Verdict:
         return Verdict.STATUS_CHANGED  # a range that grew or shrank at both ends
     if old.conditions and new.conditions and set(old.conditions) != set(new.conditions):
         return Verdict.STATUS_CHANGED  # by which numbers it costs what, within the same range
+    if same_launch and old.cases and new.cases and _costs(old) != _costs(new):
+        return Verdict.STATUS_CHANGED
     return undecided
+
+
+def _costs(site: AnySite) -> set[tuple[int | None, int, int, int | None]]:
+    """The figures of its cases. What decides them may have other words after a rebuild."""
+    return {(case.requests, case.low, case.high, case.ideal) for case in site.cases}
 
 
 def _figures(old: AnySite, new: AnySite, same_launch: bool) -> Iterator[tuple[Interval, Interval]]:
@@ -234,7 +242,7 @@ def excess_of(site: AnySite) -> Interval | None:
         return (site.wasted, site.wasted)
     if site.bounds is not None and site.needed is not None:
         return (max(0, site.bounds[0] - site.needed), max(0, site.bounds[1] - site.needed))
-    return None
+    return site.excess_by_case
 
 
 def paid_of(site: AnySite) -> Interval | None:

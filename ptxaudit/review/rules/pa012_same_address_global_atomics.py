@@ -39,7 +39,7 @@ def _certainty(kernel: Kernel, site: MemorySite) -> Certainty | None:
         return None
     if site.same_address is None:
         return Certainty.UNKNOWN
-    sure = site.status is Status.EXACT or site.status is Status.INVARIANT and not _lanes_open(site)
+    sure = site.status is Status.EXACT or site.alike and not _lanes_open(site)
     return Certainty.CERTAIN if sure and kernel.isa == "sass" else Certainty.POSSIBLE
 
 

@@ -15,7 +15,6 @@ What to do
 
 from collections.abc import Iterator
 
-from ptxaudit.base.status import Status
 from ptxaudit.report.model import MemorySite, Report
 from ptxaudit.review.findings import Certainty, Finding
 from ptxaudit.review.rules import Example, Rule
@@ -39,7 +38,7 @@ def _cost(site: MemorySite, count: int) -> str:
 
 def _certainty(site: MemorySite) -> Certainty:
     aligned = site.aligned is not None and site.vector is not None and site.aligned % site.vector == 0
-    if site.status in (Status.EXACT, Status.INVARIANT) and aligned:
+    if site.alike and aligned:
         return Certainty.CERTAIN
     return Certainty.UNKNOWN if site.consecutive is None else Certainty.POSSIBLE
 

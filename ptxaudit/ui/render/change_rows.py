@@ -17,7 +17,7 @@ from ptxaudit.report.mix import widths
 from ptxaudit.report.model import AnySite, Kernel, Site, Totals
 from ptxaudit.report.paths import place
 from ptxaudit.review.diff.reports import QUIET, SPACES, Change, Diff, KernelDiff, Nature, Resources, Verdict
-from ptxaudit.ui.render.rows import Note, case_notes, place_notes
+from ptxaudit.ui.render.rows import Note, case_notes, launch_case_notes, place_notes
 from ptxaudit.ui.render.short_names import short_name, short_pair
 
 COLUMNS = ("change", "place", "instruction", "status", "wavefronts", "excess", "ways")
@@ -444,9 +444,14 @@ def notes_of(row: Row) -> list[Note]:
 def _other_cases(change: Change) -> Iterator[Note]:
     """The cases of both sides, if they are what differs."""
     old, new = change.old, change.new
-    if old is not None and new is not None and old.conditions and new.conditions and old.per_request == new.per_request:
+    if old is None or new is None:
+        return
+    if old.conditions and new.conditions and old.per_request == new.per_request:
         for when, site in (("before", old), ("now", new)):
             yield from (Note(note.kind, f"{when}, {note.text}") for note in case_notes(site.conditions))
+    if old.cases and new.cases and old.cases != new.cases:
+        for when, site in (("before", old), ("now", new)):
+            yield from (Note(note.kind, f"{when}, {note.text}") for note in launch_case_notes(site, 1))
 
 
 def _requests(row: Row) -> str:

@@ -27,7 +27,7 @@ from ptxaudit.ui.render.fixes import headline
 from ptxaudit.ui.render.layout import fitted, note_text, table_lines
 from ptxaudit.ui.render.memory import COLUMNS as MEMORY_COLUMNS
 from ptxaudit.ui.render.memory import memory_rows
-from ptxaudit.ui.render.rows import COLUMNS, Note, kernel_rows
+from ptxaudit.ui.render.rows import COLUMNS, Note, case_cost, kernel_rows
 from ptxaudit.ui.render.sections import header_lines
 from ptxaudit.ui.render.sectormap import sector_map
 
@@ -258,6 +258,12 @@ def _trips(trips: Sequence[Trip]) -> Iterator[str]:
 
 
 def _conditions(one: Explained) -> Iterator[str]:
+    if one.site.cases:
+        yield "over the launch:"
+        width = max(len(case.when) for case in one.site.cases)
+        for launch_case in one.site.cases:
+            yield f"  {launch_case.when.ljust(width)}  {case_cost(launch_case, one.site.space)}"
+        yield ""
     if not one.site.conditions:
         return
     yield "it depends:"

@@ -25,6 +25,7 @@ from ptxaudit.ui.render.rows import (
     Row,
     case_notes,
     cause_notes,
+    launch_case_notes,
     place_notes,
     tone,
 )
@@ -57,6 +58,7 @@ def fold_memory(sites: Iterable[MemorySite]) -> list[tuple[MemorySite, ...]]:
     for site in sites:
         source = site.source
         stack = source and tuple((frame.file, frame.line) for frame in source.inlined)
+        cost = site.per_request, site.excess_per_request, site.conditions, site.cases, site.reason
         key = (
             site
             if source is None
@@ -67,7 +69,7 @@ def fold_memory(sites: Iterable[MemorySite]) -> list[tuple[MemorySite, ...]]:
                 site.opcode,
                 site.status,
                 site.kind,
-                None if site.settled else (site.per_request, site.excess_per_request, site.conditions, site.reason),
+                None if site.settled else cost,
             )
         )
         groups.setdefault(key, []).append(site)
@@ -125,6 +127,7 @@ def _notes(group: tuple[MemorySite, ...], marks: Marks) -> Iterator[Note]:
     if first.reason and first.status is not Status.EXACT:
         yield Note("note", first.reason)
     yield from case_notes(first.conditions)
+    yield from launch_case_notes(first, len(group))
 
 
 def memory_lines(report: Report) -> list[str]:

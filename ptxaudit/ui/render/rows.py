@@ -20,7 +20,7 @@ from ptxaudit.base.words import bare_name, cut_at, interval, number, plural, seq
 from ptxaudit.ir.reasons import Kind
 from ptxaudit.report.copy_words import explained, steps
 from ptxaudit.report.counterparts import kernels_once
-from ptxaudit.report.model import Condition, Fix, Frame, Kernel, MemorySite, Report, Site, Source, Span
+from ptxaudit.report.model import Condition, Fix, Frame, Kernel, LaunchCase, MemorySite, Report, Site, Source, Span
 from ptxaudit.report.paths import own_place, place
 from ptxaudit.ui.render.short_names import short_name
 
@@ -115,7 +115,8 @@ def _fold_key(site: Site) -> object:
         return site
     source = site.source
     stack = tuple((frame.file, frame.line) for frame in source.inlined)
-    figure = None if site.settled else (site.per_request, site.excess_per_request, site.conditions, site.reason)
+    cost = site.per_request, site.excess_per_request, site.conditions, site.cases, site.reason
+    figure = None if site.settled else cost
     return (source.file, source.line, stack, site.opcode, site.status, site.kind, figure)
 
 
@@ -154,6 +155,9 @@ def row_of(group: tuple[Site, ...], kernel: Kernel, marks: Marks, said_above: Ma
 
 def _requests(group: tuple[Site, ...]) -> str:
     requests = _sum(group, "requests")
+    if requests is None and all(site.cases for site in group):
+        counts = [[n for case in site.cases if (n := case.requests) is not None] for site in group]
+        return interval(sum(map(min, counts)), sum(map(max, counts)))
     return "?" if requests is None and group[0].status is not Status.UNREACHED else number(requests or 0)
 
 
@@ -204,6 +208,7 @@ def _notes(group: tuple[Site, ...], marks: Marks, said_above: Mapping[str, int])
         Note("note", text) for text in dict.fromkeys(fix_line(site.fix) for site in group if site.fix is not None)
     )
     yield from case_notes(first.conditions)
+    yield from launch_case_notes(first, len(group))
     yield from _breakdown(group)
 
 
@@ -256,6 +261,24 @@ def case_notes(conditions: tuple[Condition, ...]) -> Iterator[Note]:
     for cost, when in lines.items():
         more = f", and {len(when) - MAX_CONDITIONS} more cases" if len(when) > MAX_CONDITIONS else ""
         yield Note("note", f"{cost}: {'; '.join(when[:MAX_CONDITIONS])}{more}")
+
+
+def launch_case_notes(site: Site | MemorySite, copies: int) -> Iterator[Note]:
+    """The cases of the sums over the launch, one line each. copies: of the site in the row."""
+    for case in site.cases[:MAX_CONDITIONS]:
+        yield Note("note", f"{case.when}: {case_cost(case, site.space)}{' each' if copies > 1 else ''}")
+    if len(site.cases) > MAX_CONDITIONS:
+        yield Note("note", f"and {len(site.cases) - MAX_CONDITIONS} more cases")
+
+
+def case_cost(case: LaunchCase, space: str) -> str:
+    """ "16 wavefronts in 8 requests, ideal 8"; "no request"."""
+    if case.requests == 0:
+        return "no request"
+    word, unit = "request", "wavefront" if space == "shared" else "sector"
+    cost = plural(case.high, unit) if case.low == case.high else f"{interval(case.low, case.high)} {unit}s"
+    ideal = "" if case.ideal is None else f", ideal {number(case.ideal)}"
+    return f"{cost}{'' if case.requests is None else f' in {plural(case.requests, word)}'}{ideal}"
 
 
 def _breakdown(group: tuple[Site, ...]) -> Iterator[Note]:

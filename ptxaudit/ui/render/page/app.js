@@ -538,7 +538,7 @@ function detail(site) {
   if (site.what) box.append(h("p", { cls: "say" }, T[site.what]));
   box.append(...sayings(site));
   if (site.fo) box.append(h("h2", {}, "Address of its first request, in bytes"), h("div", { cls: "formula" }, T[site.fo]));
-  box.append(...requests(site), ...repair(site), ...conditions(site), ...trips(site), ...instruction(site), ...pairing(site));
+  box.append(...requests(site), ...repair(site), ...conditions(site), ...cases(site), ...trips(site), ...instruction(site), ...pairing(site));
   if (copies.length > 1) {
     box.append(h("h2", {}, `${copies.length} copies of this access`), h("div", { cls: "chips" }, copies.slice(0, 200).map(one =>
       h("a", { href: siteLink(one) + tail(), "aria-current": one === site ? "true" : null }, where(kernel, one.at)))));
@@ -652,6 +652,11 @@ function conditions(site) {
   if (!site.co) return [];
   return [h("h2", {}, "It depends"), h("div", { cls: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "When"), h("th", { scope: "col", cls: "n" }, "Wavefronts of a request"), h("th", { scope: "col", cls: "n" }, "Ideal"))),
     h("tbody", {}, site.co.slice(0, 64).map(([when, low, high, ideal]) => h("tr", {}, h("td", { cls: "wrap" }, when), h("td", { cls: "n" }, range(low, high)), h("td", { cls: "n" }, number(ideal)))))))];
+}
+function cases(site) {
+  if (!site.cl) return [];
+  return [h("h2", {}, "Over the launch"), h("div", { cls: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "When"), h("th", { scope: "col", cls: "n" }, "Requests"), h("th", { scope: "col", cls: "n" }, "Wavefronts"), h("th", { scope: "col", cls: "n" }, "Ideal"))),
+    h("tbody", {}, site.cl.map(([when, requests, low, high, ideal]) => h("tr", {}, h("td", { cls: "wrap" }, when), h("td", { cls: "n" }, number(requests)), h("td", { cls: "n" }, range(low, high)), h("td", { cls: "n" }, number(ideal)))))))];
 }
 function trips(site) {
   if (!site.tr) return [];

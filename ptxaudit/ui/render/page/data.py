@@ -206,6 +206,7 @@ class Page:
             "ev": 1 if site.evidence == "measured" else None,
             "fo": of(site.formula),
             "co": [[one.when, one.low, one.high, one.ideal] for one in site.conditions],
+            "cl": [[one.when, one.requests, one.low, one.high, one.ideal] for one in site.cases],
         }
 
     def _site(self, k: int, kernel: Kernel, site: Site) -> dict[str, Any]:

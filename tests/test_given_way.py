@@ -305,13 +305,14 @@ EXIT
 
 def test_suspended_lanes_resume_when_other_lanes_exit_under_an_unknown_guard():
     """The analysis gives up eight lanes at an EXIT guarded by a parameter, in a loop; the others still execute the
-    store.
+    store. By cases of the parameter, one request has 24 lanes, and where the eight do not exit, another has these.
     """
     function = function_of(ENDS_PERHAPS)
     launch = ptxaudit.Launch("k", grid=1, block=32)
     (store,) = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90")).sites
     assert store.requests is None
-    assert store.per_request == (1, 32)
+    assert store.per_request == (8, 24)
+    assert [(case.requests, case.low) for case in store.cases] == [(1, 24), (2, 32)]
 
 
 MASKS = """

@@ -102,8 +102,8 @@ def flush(bits: int, width: int) -> int:
 @lru_cache(1 << 16)
 def compute(name: str, width: int, args: tuple[int, ...], mode: str = "rn", ftz: bool = False) -> int:
     """add, sub, mul, fma, div, rcp, sqrt, neg, abs, min, max."""
-    if width == 64 and name not in ("min", "max"):  # the first NaN of c, a, b
-        lost = next((a for a in (*args[2:], *args[:2]) if is_nan(a, 64)), None)
+    if width == 64 and name not in ("min", "max"):  # the first NaN of b, c, a
+        lost = next((a for a in (*args[1:], args[0]) if is_nan(a, 64)), None)
         if lost is not None:
             return quiet(lost, 64)
     if name == "neg":

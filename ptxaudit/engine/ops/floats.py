@@ -31,8 +31,10 @@ from ptxaudit.engine.ops.rounding import (
     two_sum,
 )
 from ptxaudit.engine.ops.row import Row, Run
+from ptxaudit.ir.nodes import IN_THIS_ORDER
 
 CANONICAL_NAN: dict[int, Any] = {16: np.uint16(0x7FFF), 32: np.uint32(0x7FFFFFFF)}
+_NOWHERE = np.zeros((1, 1), bool)
 QUIET_64, INDEFINITE_64 = np.uint64(1 << 51), np.uint64(0xFFF8 << 48)
 FRACTION = {16: 10, 32: 23, 64: 52}  # bits
 _UP = {16: 2.0**12, 32: 2.0**64}  # scales subnormal numbers into the normal range
@@ -72,7 +74,7 @@ def _flush_32(array: np.ndarray, ftz: bool) -> np.ndarray:
 
 def _attrs(attrs: tuple[Any, ...]) -> tuple[str, bool, bool]:
     """(rounding mode, subnormals are zeros, saturated to [0, 1]) from attrs, whose last elements may be missing."""
-    mode, ftz, saturated = attrs + ("rn", False, False)[len(attrs) :]
+    mode, ftz, saturated = attrs[:3] + ("rn", False, False)[len(attrs) :]
     return mode or "rn", bool(ftz), bool(saturated)
 
 
@@ -293,8 +295,16 @@ def _compare(name: str) -> Run:
     return run
 
 
+def _several_nan(bits: int, attrs: tuple[Any, ...], *sources: np.ndarray) -> np.ndarray:
+    """Where several operands of a 64-bit operation are NaN, one of which results: in PTX, ptxas may exchange them."""
+    if bits != 64 or len(sources) < 2 or IN_THIS_ORDER in attrs:
+        return _NOWHERE
+    several: np.ndarray = sum(np.isnan(as_float(source)).astype(np.int8) for source in sources) > 1
+    return several
+
+
 def _row(narrow: Callable[..., np.ndarray], wide: Callable[..., np.ndarray], widths: str) -> Row:
-    return Row(_arithmetic(narrow, wide), widths)
+    return Row(_arithmetic(narrow, wide), widths, _several_nan)
 
 
 FLOATS: dict[str, Row] = {

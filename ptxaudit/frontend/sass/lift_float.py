@@ -63,6 +63,7 @@ def _arithmetic(name: str, bits: int) -> Callable[[Builder], None]:
         attrs = _attrs(b)
         sources = [b.real(o, bits) for o in b.operands[1:]]
         if bits == PAIR_BITS:
+            attrs = _rounding(b), False, False, ir.IN_THIS_ORDER
             b.write_pair(b.operand(0), b.compute(name, *sources, bits=bits, attrs=attrs))
         else:
             b.write(b.operand(0), name, *sources, attrs=attrs)

@@ -76,8 +76,8 @@ def lower(context: Context, line: Line, place: int, cluster_slots: frozenset[str
 
 def _check_results(b: Builder) -> None:
     """Refuses an instruction with one predicate as both results: which of them it keeps depends on the opcode."""
-    first = b.operands[:3]
-    if len(set(first)) == len(first):
+    operands = b.operands
+    if not any(one == other for one, other in zip(operands[:2], operands[1:3])):  # results are neighbours
         return
     written = [r.name for op in b.ops for r in op.dst if r is not None and r.bits == 1 and op.guard is b.guard]
     names = [name for name in written if name[:1] in "PU"]

@@ -55,7 +55,10 @@ from ptxaudit.report.model import (
 from ptxaudit.report.model import Pattern as SitePattern
 from ptxaudit.report.resident import occupancy_of
 
-BUFFERS_ALIGNED = "the specified buffers begin at multiples of 256 bytes, as from cudaMalloc, and do not overlap"
+BUFFERS_ALIGNED = (
+    "the specified buffers begin at multiples of 256 bytes, as from cudaMalloc, and do not overlap, and only accesses"
+    " to them depend on where they are"
+)
 
 
 def _endless(function: ir.Function, result: KernelResult) -> tuple[str, ...]:

@@ -22,14 +22,13 @@ PREDICATES_IN, PREDICATES_OUT, UNIFORM_PREDICATES_OUT = 32, 33, 34
 LATENCY = 24  # instructions of 15 cycles each, after which every result has arrived
 
 _STALL, _NO_BARRIERS, _WAIT_FOR_ALL = 15 << 41, 0x3F << 46, 0x3F << 52
-CONTROL = ((1 << 21) - 1) << 41  # of the upper half: stall, yield, barriers; reuse flags
-_REUSE = 0xF << 58
+CONTROL = ((1 << 21) - 1) << 41  # of the upper half: stall, yield, barriers, reuse flags
 NOP = 0x7918, 0
 
 
 def scheduled(low: int, high: int, wait: bool = False) -> bytes:
     """The instruction with a fixed delay after it, and no reuse of operands."""
-    high = high & ~(CONTROL | _REUSE) | _STALL | _NO_BARRIERS | (_WAIT_FOR_ALL if wait else 0)
+    high = high & ~CONTROL | _STALL | _NO_BARRIERS | (_WAIT_FOR_ALL if wait else 0)
     return low.to_bytes(8, "little") + high.to_bytes(8, "little")
 
 

@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptxaudit.ir.blocks import END
-from ptxaudit.ir.nodes import Const, Instruction
-from ptxaudit.ir.reaching import ReachingDefinitions
-
-FULL = (1 << 32) - 1
+from ptxaudit.ir.nodes import Const, Control, Instruction
+from ptxaudit.ir.reaching import ALL_LANES, ReachingDefinitions
 
 
 def reached_apart(graph: ReachingDefinitions, starts: Iterable[int]) -> frozenset[int]:
@@ -45,10 +43,11 @@ def _gathers(instruction: Instruction, explicit: bool) -> bool:
     if control is None or control.guard is not None:
         return False
     if control.kind == "warpsync":
-        named = control.selector
-        return (
-            explicit
-            and not control.targets
-            and (named is None or isinstance(named, Const) and named.value & FULL == FULL)
-        )
+        return explicit and unites(control)
     return control.kind == "barrier" and control.aligned and control.meeting is not None and control.meeting.waits
+
+
+def unites(warpsync: Control) -> bool:
+    """Whether it is for all lanes, and they do not diverge again after it, as after a WARPSYNC.COLLECTIVE."""
+    named = warpsync.selector
+    return not warpsync.targets and (named is None or isinstance(named, Const) and named.value & ALL_LANES == ALL_LANES)

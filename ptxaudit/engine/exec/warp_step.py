@@ -16,10 +16,10 @@ import numpy as np
 
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain import affine
-from ptxaudit.engine.domain.lanes import FULL_MASK
 from ptxaudit.engine.domain.value import Uniform, Value, constant, squeeze, unknown
 from ptxaudit.engine.memory.registers import View, guard_mask
-from ptxaudit.ir.nodes import Const, Control, Guard, Instruction, Op, Reg, Site
+from ptxaudit.ir.gathering import unites
+from ptxaudit.ir.nodes import Control, Guard, Instruction, Op, Reg, Site
 from ptxaudit.ir.operands import overwrites
 
 Group = TypeVar("Group")
@@ -115,11 +115,5 @@ def gathers(control: Control, explicit: bool) -> bool:
     if control.guard is not None:
         return False  # lanes may pass it by
     if control.kind == "warpsync":
-        return (
-            explicit
-            and not control.targets
-            and (  # else they diverge again
-                control.selector is None or isinstance(control.selector, Const) and control.selector.value == FULL_MASK
-            )
-        )
+        return explicit and unites(control)
     return control.kind == "barrier" and control.aligned and not explicit

@@ -258,7 +258,9 @@ class Environment:
             return unknown(Uniform(f"%{name}", 32, zeros, 0, most, "window", WINDOWS[name]))
         other = Uniform(f"%{name}", bits, kind="special", key=name)
         if name == "stack":
-            return unknown(replace(other, zeros=STACK_ZEROS, low=LEAST_STACK, high=(1 << WINDOW_ZEROS) - 16))
+            return unknown(
+                replace(other, zeros=STACK_ZEROS, low=LEAST_STACK, high=(1 << WINDOW_ZEROS) - (1 << STACK_ZEROS))
+            )
         if stem in _SMALL or any(size in stem for size in _SIZES):
             other = replace(other, low=0, high=2**31 - 1)
         return unknown(other)

@@ -17,11 +17,12 @@ NEWEST_MAJOR = max(NEWEST_MINOR)
 NEWEST_VERSION = NEWEST_MAJOR, NEWEST_MINOR[NEWEST_MAJOR]
 """The newest version that the grammar has been compared with."""
 
-NEWEST = f"{NEWEST_MAJOR}.{NEWEST_MINOR[NEWEST_MAJOR]}"
+NEWEST = ".".join(map(str, NEWEST_VERSION))
+_SHOWN = 9  # characters of a version that does not exist
 _NUMBERS = re.compile(r"(\d{1,4})\.(\d{1,4})")
 
 
-def numbers(version: str) -> tuple[int, int] | None:
+def _numbers(version: str) -> tuple[int, int] | None:
     """The major and the minor version of "8.5"; None if it is none."""
     found = _NUMBERS.fullmatch(version)
     return (int(found[1]), int(found[2])) if found else None
@@ -29,9 +30,9 @@ def numbers(version: str) -> tuple[int, int] | None:
 
 def check_version(version: str, line: int | None) -> None:
     """Raises InputError if PTX of this version cannot be read with certainty."""
-    found = numbers(version)
+    found = _numbers(version)
     if found is None or found[0] == 0 or (found[0] < NEWEST_MAJOR and found[1] > NEWEST_MINOR[found[0]]):
-        raise InputError(f"there is no PTX {version[:9]}", "is the PTX file complete and unmodified?", line=line)
+        raise InputError(f"there is no PTX {version[:_SHOWN]}", "is the PTX file complete and unmodified?", line=line)
     if found[0] > NEWEST_MAJOR:
         raise InputError(
             f"the file is PTX {version}, and the newest that this version of ptxaudit knows is {NEWEST}",
@@ -42,5 +43,5 @@ def check_version(version: str, line: int | None) -> None:
 
 def is_newer(version: str) -> bool:
     """Whether it is newer than all that the grammar has been compared with."""
-    found = numbers(version)
+    found = _numbers(version)
     return found is not None and found > NEWEST_VERSION

@@ -17,7 +17,7 @@ from ptxaudit.base.words import plural
 from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
 from ptxaudit.engine.answer.assumptions import assumed
 from ptxaudit.engine.answer.kept import Kept
-from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
+from ptxaudit.engine.answer.placements import Placement, with_placements
 from ptxaudit.engine.answer.result import KernelResult, SiteResult, unfinished
 from ptxaudit.engine.answer.task import Task
 from ptxaudit.engine.domain.lanes import LANES
@@ -31,7 +31,6 @@ from ptxaudit.engine.memory.rows import environment, three
 from ptxaudit.engine.memory.written import given
 from ptxaudit.engine.ops.operations import on_machine
 from ptxaudit.frontend.launch.launch import Launch
-from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, symbols_of
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.hardware.unscored import MEASURED
@@ -63,8 +62,11 @@ def evaluate(
         return KernelResult(tuple(asked.listed.values()))
     account = account or Account.for_budget(DEFAULT_BUDGET)
     try:
-        run = partial(_evaluated, graph, launch, machine, facts, asked)
-        return with_placements(function, graph, run, account) if function.chooses else run(account)
+        found = with_placements(function, graph, launch, partial(_evaluated, graph, machine, facts, asked), account)
+        return replace(
+            found,
+            sites=tuple(_in_range(site, asked.accesses.get(site.index), machine, function) for site in found.sites),
+        )
     except Exhausted as spent:
         late = {i: unfinished(i, spent) for i, first in _originals(function, asked.accesses).items() if i == first}
         return KernelResult(tuple(site for _, site in sorted((asked.listed | late).items())))
@@ -103,16 +105,15 @@ class _Asked(Record):
 
 def _evaluated(
     graph: Graph,
-    launch: Launch | None,
     machine: Machine,
     facts: Facts,
     asked: _Asked,
     account: Account,
-    code: Tables = NO_TABLES,
+    placement: Placement,
 ) -> KernelResult:
-    """Evaluates with a placement of functions and their tables. code: the placement."""
-    function, accesses = graph.function, asked.accesses
-    facts = _specified(graph, launch, machine, facts, account, code)
+    """Evaluates with a placement of the buffers of the launch, and of functions and their tables."""
+    function, accesses, launch, code = graph.function, asked.accesses, placement.launch, placement.code
+    facts = _specified(graph, placement, machine, facts, account)
     task = Task(graph, launch, machine, facts, accesses, _originals(function, accesses))
     results, simulated, endless = asked.listed, dict[int, SiteResult](), None
     spent = account.spent
@@ -140,16 +141,13 @@ def _evaluated(
     if simulated and endless is None:
         found |= _by_cases(task, found, settle, account, spent)
     results = results | found
-    sites = tuple(_in_range(results[i], accesses.get(i), machine, function) for i in sorted(results))
+    sites = tuple(results[i] for i in sorted(results))
     return KernelResult(sites, supposed + assumed(task, code, sites), endless=endless)
 
 
-def _specified(
-    graph: Graph, launch: Launch | None, machine: Machine, facts: Facts, account: Account, code: Tables
-) -> Facts:
+def _specified(graph: Graph, placement: Placement, machine: Machine, facts: Facts, account: Account) -> Facts:
     """The facts, including those from the launch, the machine and the file."""
-    function = graph.function
-    symbols = symbols_of(launch, function) if launch is not None else NOTHING_SPECIFIED
+    function, launch, symbols, code = graph.function, placement.launch, placement.symbols, placement.code
     values, known = launch.buffer(function) if launch is not None else (b"", b"")
     origins = Origins(graph, values, known, account=account)
     facts = replace(

@@ -55,10 +55,7 @@ from ptxaudit.report.model import (
 from ptxaudit.report.model import Pattern as SitePattern
 from ptxaudit.report.resident import occupancy_of
 
-BUFFERS_ALIGNED = (
-    "the specified buffers begin at multiples of 256 bytes, as from cudaMalloc, and do not overlap, and only accesses"
-    " to them depend on where they are"
-)
+BUFFERS_ALIGNED = "the specified buffers begin at multiples of 256 bytes, as from cudaMalloc, and do not overlap"
 
 
 def _endless(function: ir.Function, result: KernelResult) -> tuple[str, ...]:
@@ -96,7 +93,7 @@ def kernel_entry(
         machine=machine.name,
         launch=launch_record(launch, function),
         assumed=result.assumed
-        + ((BUFFERS_ALIGNED,) if launch is not None and launch.buffers and not launch.memory else ()),
+        + ((BUFFERS_ALIGNED,) if launch is not None and launch.buffers and launch.invents_addresses else ()),
         notes=(*what_if(machine, function.arch), *notes, *function.notes, *result.notes, *_endless(function, result)),
         shared_static=function.shared_static,
         sites=tuple(

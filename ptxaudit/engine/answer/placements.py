@@ -1,12 +1,14 @@
-"""Answers for a kernel that calls through pointers: those that hold wherever its functions are placed.
+"""Answers that hold wherever the functions of a kernel and the buffers of its launch are placed.
 
-The addresses of functions, and of tables of them, are invented (`code_addresses`), twice. An answer that differs
-between the two depends on the invented numbers and is discarded.
+The addresses of functions, and of tables of them, are invented (`code_addresses`), and so are those of specified
+buffers (`frontend.launch.buffers`). If a kernel calls through pointers, or uses the number of a pointer for more than
+the address of an access (`pointer_flow`), it is examined with several placements, in which these numbers differ in all
+their bits. An answer that differs between them depends on the invented numbers and is discarded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -22,7 +24,12 @@ from ptxaudit.engine.answer.kept import Kept, Places, Requests
 from ptxaudit.engine.answer.result import KernelResult, Pattern, SiteResult
 from ptxaudit.engine.memory.given import SPACES, Given
 from ptxaudit.engine.memory.origins import Origins
+from ptxaudit.engine.memory.pointer_flow import Pointers, uses_numbers
 from ptxaudit.engine.memory.read_from import definitions
+from ptxaudit.frontend.launch import buffers
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.launch.parameters import ADDRESS_BYTES
+from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, Symbols, symbols_of
 from ptxaudit.ir.code_addresses import PLACEMENTS, CodeAddresses, placed, tables_named
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Function, Op, Operand, Reg, Variable
@@ -30,7 +37,10 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 LOOKING = "looking at what writes tables of functions"
 _SPACES_STORED = (*SPACES, "shared", "shared::cluster", "local")  # loads from these yield what the kernel has stored
-FIRST_SHARE = 0.5  # of the steps left, for the first of the two placements
+ASSUMED_OF_BUFFERS = (
+    f"the kernel computes with the addresses of specified buffers: its figures are the same for {buffers.PLACEMENTS}"
+    " very different ones, and taken to be so for any"
+)
 _BESIDE = frozenset(
     ("index", "reason", "formula", "patterns", "distinct", "common", "kept")
 )  # those that are no figures
@@ -93,22 +103,96 @@ class Tables(Record):
 NO_TABLES = Tables()
 
 
+class Placement(Record):
+    """The launch with its buffers at invented addresses, the contents of variables, and the addresses of code."""
+
+    launch: Launch | None
+    symbols: Symbols = NOTHING_SPECIFIED
+    code: Tables = NO_TABLES
+
+
+Run = Callable[[Account, Placement], KernelResult]
+
+
 def with_placements(
-    function: Function, graph: Graph, run: Callable[..., KernelResult], account: Account
+    function: Function, graph: Graph, launch: Launch | None, run: Run, account: Account
 ) -> KernelResult:
-    """The answers on which all placements agree. run: (account, tables) -> the answers with these. Raises Exhausted."""
+    """The answers, if they hold wherever the functions of the kernel and the buffers of the launch lie.
+
+    run: (account, placement) -> the answers with these addresses. Raises Exhausted.
+    """
+    symbols = NOTHING_SPECIFIED if launch is None else symbols_of(launch, function)
+    memory = _of_memory(graph, launch, symbols, account)
+    codes = _of_code(function, graph, account)
+    first, *others = [
+        Placement(*memory[at % len(memory)], codes[at % len(codes)]) for at in range(max(len(memory), len(codes)))
+    ]
+    if not others:
+        return run(account, first)
+    results: list[KernelResult] = []
+    for left in range(len(others) + 1, 1, -1):
+        with account.part(1 / left) as some:
+            results.append(run(some, first if not results else others[len(results) - 1]))
+    results.append(run(account, others[-1]))
+    why = Kind.PLACE_OF_CODE if len(memory) == 1 else Kind.PLACE_OF_BUFFERS
+    agreed = results[0]
+    for other in results[1:]:
+        agreed = _both(agreed, other, why, function)
+    return agreed if len(memory) == 1 else replace(agreed, assumed=(*agreed.assumed, ASSUMED_OF_BUFFERS))
+
+
+def _of_code(function: Function, graph: Graph, account: Account) -> list[Tables]:
+    """The placements of functions: one that means none if no call goes through a pointer."""
+    if not function.chooses:
+        return [NO_TABLES]
     changed = written(graph, account)
     named = frozenset(v.name for v in tables_named(function))
-    with account.part(FIRST_SHARE) as some:
-        first = run(some, Tables.of(placed(function, PLACEMENTS[0]), named, changed))
-    second = run(account, Tables.of(placed(function, PLACEMENTS[1]), named, changed))
-    others = {site.index: site for site in second.sites}
+    return [Tables.of(placed(function, placement), named, changed) for placement in PLACEMENTS]
+
+
+def _of_memory(
+    graph: Graph, launch: Launch | None, symbols: Symbols, account: Account
+) -> list[tuple[Launch | None, Symbols]]:
+    """The placements of buffers: more than one if the numbers of their addresses are used."""
+    if launch is None or not (launch.invents_addresses or symbols.variables):
+        return [(launch, symbols)]
+    function = graph.function
+    values, known = launch.buffer(function)
+    moved = symbols_of(launch, function, 1)
+    pointers = Pointers(
+        frozenset(_pointers(values, launch.placed(1).buffer(function)[0])),
+        moved.constants != symbols.constants,
+        frozenset(name for name, (place, _) in symbols.variables.items() if place != moved.variables[name][0]),
+    )
+    if not uses_numbers(graph, Origins(graph, values, known, account=account), pointers, account):
+        return [(launch, symbols)]
+    return [(launch.placed(at), symbols_of(launch, function, at)) for at in range(buffers.PLACEMENTS)]
+
+
+def _pointers(values: bytes, moved: bytes) -> Iterator[int]:
+    """The offsets of the pointers to buffers among the parameters, from their bytes under two placements."""
+    at = 0
+    while at < len(values):
+        if values[at] != moved[at]:  # the lowest byte is the same
+            yield at - 1
+            at += ADDRESS_BYTES - 1
+        else:
+            at += 1
+
+
+def _both(one: KernelResult, other: KernelResult, why: Kind, function: Function) -> KernelResult:
+    """The results on which two placements agree."""
+    others = {site.index: site for site in other.sites}
+    strict = why is Kind.PLACE_OF_BUFFERS
     return replace(
-        first,
-        sites=tuple(_agreed(site, others.get(site.index)) for site in first.sites),
-        assumed=tuple(dict.fromkeys(first.assumed + second.assumed)),
-        notes=tuple(dict.fromkeys(first.notes + second.notes)),
-        endless=first.endless or second.endless,
+        one,
+        sites=tuple(
+            _agreed(site, others.get(site.index), why, strict and function.site(site.index).of == "shared")
+            for site in one.sites
+        ),
+        assumed=tuple(dict.fromkeys(one.assumed + other.assumed)),
+        notes=tuple(dict.fromkeys(one.notes + other.notes)),
+        endless=one.endless or other.endless,
     )
 
 
@@ -172,10 +256,21 @@ def _may_meet(one: str, other: str) -> bool:
     return "generic" in (one, other) or one.partition("::")[0] == other.partition("::")[0]
 
 
-def _agreed(site: SiteResult, other: SiteResult | None) -> SiteResult:
-    """The answer for a site, without the addresses that the two placements do not have in common."""
-    if other is None or any(getattr(site, name) != getattr(other, name) for name in FIGURES):
-        return SiteResult(site.index, Status.UNKNOWN, Reason(Kind.PLACE_OF_CODE, site.index), evidence="by rule")
+def _agreed(
+    site: SiteResult, other: SiteResult | None, why: Kind = Kind.PLACE_OF_CODE, strict: bool = False
+) -> SiteResult:
+    """The answer for a site, without the addresses that the two placements do not have in common.
+
+    why: the reason if they do not agree; strict: they agree only if its requests are the same as well.
+    """
+    differs = other is None or any(getattr(site, name) != getattr(other, name) for name in FIGURES)
+    if (
+        other is None
+        or differs
+        or strict
+        and not (site.distinct == other.distinct and _same(site.patterns, other.patterns))
+    ):
+        return SiteResult(site.index, Status.UNKNOWN, Reason(why, site.index), evidence="by rule")
     if site.formula != other.formula:
         site = replace(site, formula="")
     if site.distinct != other.distinct or not _same(site.patterns, other.patterns):

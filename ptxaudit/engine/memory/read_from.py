@@ -24,7 +24,7 @@ def definitions(graph: Graph, name: str, index: int, position: int) -> Iterator[
         return
     reaching = graph.reaching(name, index)
     given = _under_one_guard(graph, name, index, reaching)
-    for definition in reaching:
+    for definition in _lasting(graph, name, index, reaching):
         if given is None or definition == given or _between(graph, definition, given, index):
             yield from ((definition, k) for k, op in enumerate(instructions[definition].ops) if op.writes(name))
 
@@ -37,6 +37,33 @@ def written_here(graph: Graph, name: str, index: int, position: int) -> tuple[li
     ops = graph.function.instructions[index].ops
     own = [k for k, op in enumerate(ops[:position]) if op.writes(name)]
     return own, any(ops[k].guard is None for k in own)
+
+
+def _lasting(graph: Graph, name: str, index: int, reaching: frozenset[int]) -> frozenset[int]:
+    """The definitions without those that a later one of their block overwrites, as it has the same guard.
+
+    @p add r, r, 4;  @p ld r, [r];  st [r]      reads the load, or what was in r before both
+    """
+    guarded = [at for at in sorted(reaching) if graph.function.instructions[at].guard is not None]
+    overwritten = {
+        one
+        for one, later in zip(guarded, guarded[1:])
+        if graph.block_of[one] == graph.block_of[later]
+        and not one < index <= later
+        and _overwrites(graph, name, one, later)
+    }
+    return reaching - overwritten
+
+
+def _overwrites(graph: Graph, name: str, one: int, later: int) -> bool:
+    """Whether an instruction writes a register in all lanes in which an earlier one of its block does."""
+    before, after = graph.function.instructions[one], graph.function.instructions[later]
+    guard = before.guard
+    if guard is None or guard != after.guard or not _writes_under(before, name, guard):
+        return False
+    made = _made_by(graph, guard.reg.name, one)
+    same = made is not None and not one <= made < later and made == _made_by(graph, guard.reg.name, later)
+    return same and _writes_under(after, name, guard)
 
 
 def _under_one_guard(graph: Graph, name: str, index: int, reaching: frozenset[int]) -> int | None:

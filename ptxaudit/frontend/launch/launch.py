@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ptxaudit.base.demangle import demangle, split_name
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.exact import exactly
-from ptxaudit.frontend.launch.buffers import Buffer, Places, at_address, is_buffer
+from ptxaudit.frontend.launch.buffers import Buffer, Places, at_address, is_buffer, moved
 from ptxaudit.frontend.launch.parameters import pack
 from ptxaudit.ir import nodes as ir
 
@@ -224,6 +224,11 @@ class Launch:
         return tuple(sorted(found.items(), key=lambda pair: pair[0]))
 
     @property
+    def invents_addresses(self) -> bool:
+        """Whether the address of any of `buffers` is invented."""
+        return any(isinstance(one, Buffer) and one.invented for one in self.specified_buffers)
+
+    @property
     def specified_buffers(self) -> Iterator[Buffer]:
         """All specified memory contents: `buffers`, and the contents of variables."""
         return _buffers_in((self.params, tuple(self.named.values()), tuple(self.symbols.values()), self.memory))
@@ -325,12 +330,30 @@ class Launch:
             why.append(f"no block has {shared:,} bytes of shared memory: {MOST_SHARED:,} is the largest on any GPU")
         return tuple(f"CUDA would reject this launch: {sentence}" for sentence in why)
 
+    def placed(self, placement: int) -> Launch:
+        """This launch with its buffers at other invented addresses (`buffers.moved`); itself for the placement 0."""
+        if not placement:
+            return self
+        return replace(
+            self,
+            params=_moved(self.params, placement),
+            named={key: _moved(value, placement) for key, value in self.named.items()},
+            symbols={key: _moved(value, placement) for key, value in self.symbols.items()},
+        )
+
     def buffer(self, function: ir.Function) -> tuple[bytes, bytes]:
         """The kernel's parameter buffer, and for each of its bytes 1 if it is specified, else 0.
 
         Raises InputError for too few or too many parameters and for values that do not fit.
         """
         return pack(self, function)
+
+
+def _moved(value: Any, placement: int) -> Any:
+    """A value with its buffers at their addresses in another placement."""
+    if isinstance(value, Buffer) and value.invented:
+        return replace(value, address=moved(value.address, placement))
+    return tuple(_moved(item, placement) for item in value) if isinstance(value, tuple) else value
 
 
 def _buffers_in(value: Any) -> Iterator[Buffer]:

@@ -1,0 +1,126 @@
+"""Kernels that compute with the number of a pointer to a specified buffer, whose address is invented.
+
+A claim must hold wherever the buffers lie: a figure that depends on where is unknown, and one that does not is exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptxaudit
+from ptxaudit.engine.answer import placements
+from ptxaudit.frontend.launch import buffers
+from ptxaudit.frontend.launch.launch import Launch
+
+WORDS = 512
+INDEX = np.random.default_rng(31).integers(0, WORDS, WORDS, dtype=np.int32)
+
+HEAD = """
+extern "C" __global__ void k(const int* p, const int* q, int n, int* out) {
+    __shared__ int s[8192];
+    int t = threadIdx.x;
+"""
+TAIL = """
+    __syncthreads();
+    out[t] = s[t];
+}
+"""
+# What the kernel does with the pointers, and whether its stores to shared memory depend on where the buffers lie.
+NUMBERS = {
+    "pitch of a remainder": "s[t * ((unsigned)((size_t)p >> 8) % 31 + 2)] = p[t];",
+    "one bit above the alignment": "s[t * (1 + ((size_t)p >> 8 & 1))] = p[t];",
+    "one bit of the upper half": "s[t * (1 + ((size_t)p >> 37 & 1))] = p[t];",
+    "small remainder": "s[t * (1 + ((size_t)p >> 6) % 40)] = p[t];",
+    "order of two buffers": "s[t * (p < q ? 1 : 2)] = p[t];",
+    "distance of two buffers": "s[t * (1 + ((q - p) >> 8 & 3))] = p[t];",
+    "hash": "s[t * (((unsigned)((size_t)p >> 8) * 2654435761u >> 25) + 1) & 8191] = p[t];",
+    "through local memory": "const int* two[2] = {p, q}; s[t * (1 + ((size_t)two[p[n & 255] & 1] >> 8) % 5)] = p[t];",
+    "through shared memory": "__shared__ const int* h; if (!t) h = p; __syncthreads();"
+    " s[t * (1 + ((size_t)h >> 8) % 5)] = 1;",
+    "from another lane": "size_t o = __shfl_sync(~0u, (size_t)p >> 8, 3); s[t * (1 + o % 5)] = 1;",
+    "a condition": "if ((size_t)p >> 9 & 1) s[t] = p[t]; else s[t * 2] = p[t];",
+    "a number of trips": "for (int i = 0; i < ((size_t)p >> 8) % 13; ++i) s[t * 2 + i] = i;",
+    "which lanes": "if (t < ((size_t)p >> 8) % 31) s[t * 2] = 1;",
+}
+PLACES = {
+    "index": "s[p[t]] = q[t];",
+    "index of an index": "s[q[p[t]] & 8191] = t;",
+    "bits of the alignment": "s[t * (((size_t)p & 255) == 0 ? 1 : 2)] = p[t];",
+    "alignment of a moved pointer": "s[t * (((size_t)(p + n) & 15) == 0 ? 1 : 2)] = p[t];",
+    "end of a range": "for (const int* i = p + t; i < p + n; i += 128) s[*i] = t;",
+    "pointer that is not null": "if (p) s[p[t]] = t;",
+    "distance in one buffer": "const int* e = p + (n & ~1); s[t * ((e - p) & 2 ? 3 : 1)] = p[t];",
+    "one of two buffers": "s[(t & 32 ? p : q)[t]] = t;",
+    "pointers in local memory": "const int* two[2] = {p, q}; s[two[n & 1][t]] = t;",
+    "pointer that moves": "const int* i = p + t; for (int k = 0; k < n; k += 128, i += 128) s[*i & 1023] = k;",
+    "bytes": "s[((const unsigned char*)p)[t * 4] * 4] = t;",
+    "vector": "int4 v = ((const int4*)p)[t]; s[v.x] = v.y; s[v.z + 512] = v.w;",
+}
+STORES = "st.shared", "STS"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pointers")
+
+
+def audit(folder, name, body, isa, launch):
+    path = folder / f"{name.replace(' ', '_')}.cu"
+    if not path.exists():
+        path.write_text(HEAD + body + TAIL)
+    report = ptxaudit.audit(str(path), isa=isa, launches=[launch])
+    return report, [site for site in report.sites if site.opcode.startswith(STORES)]
+
+
+def launch(where=buffers.FIRST_ADDRESS):
+    """where: the address of the first buffer; the second one lies behind it or before it."""
+    other = where + (1 << 33) * (1 if where & 0x100 else -1)
+    out = np.zeros(WORDS, np.int32)
+    return Launch(
+        "k",
+        grid=1,
+        block=128,
+        params=[
+            buffers.Buffer(np.ascontiguousarray(INDEX).view(np.uint8), "i32", (WORDS,), None, at)
+            for at in (where, other)
+        ]
+        + [WORDS, out],
+    )
+
+
+INVENTED = Launch("k", grid=1, block=128, params=[INDEX, INDEX.copy(), WORDS, np.zeros(WORDS, np.int32)])
+
+
+def facts(site):
+    return site.requests, site.wavefronts, site.active_requests
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("name", NUMBERS)
+def test_what_depends_on_the_address_of_a_buffer_is_no_claim(folder, name, isa):
+    _, sites = audit(folder, name, NUMBERS[name], isa, INVENTED)
+    real = [0x7F3A_0000_0000 + 256 * step for step in (0, 1, 77, 1022, 0x123457, 0x20_0000_0001)]
+    measured = [[facts(site) for site in audit(folder, name, NUMBERS[name], isa, launch(at))[1]] for at in real]
+    for at, site in enumerate(sites):
+        figures = {one[at] for one in measured}
+        if site.status == "exact":
+            assert figures == {facts(site)}, (site.text, figures)
+    assert any(site.why is not None and site.why.kind == "place-of-buffers" for site in sites) or all(
+        site.status != "exact" for site in sites
+    )
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("name", PLACES)
+def test_what_does_not_depend_on_the_address_of_a_buffer_is_exact(folder, name, isa):
+    report, sites = audit(folder, name, PLACES[name], isa, INVENTED)
+    _, real = audit(folder, name, PLACES[name], isa, launch(0x7F3A_0000_1100))
+    assert {site.status for site in sites} <= {"exact", "unreached"} and any(site.wavefronts for site in sites)
+    assert [facts(site) for site in sites] == [facts(site) for site in real]
+    assert all(placements.ASSUMED_OF_BUFFERS not in kernel.assumed for kernel in report.kernels) or name in (
+        "end of a range",
+        "pointer that is not null",
+        "distance in one buffer",
+        "pointers in local memory",
+    )

@@ -55,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--plan", type=Path, metavar="FOLDER", help="the launches of this plan, already compiled")
     command.add_argument("--builds", type=int, default=2, help="of a seed, by turns")
     command.add_argument("--build", action="append", choices=builds.EVERY, default=[], help="these builds instead")
+    command.add_argument("--arch", action="append", default=[], help="compiled for these instead of sm_90 and sm_90a")
     command.add_argument("-j", "--jobs", type=int, default=2)
     command = commands.add_parser("keep", help="take measured cubins out, as a set to be kept")
     command.add_argument("folder", type=Path)
@@ -113,7 +114,7 @@ def _agree(chosen: argparse.Namespace) -> int:
     checked = (
         agree.run_plan(chosen.plan, chosen.jobs, chosen.seeds, chosen.build)
         if chosen.plan
-        else agree.run(chosen.seeds, chosen.builds, chosen.jobs, chosen.build)
+        else agree.run(chosen.seeds, chosen.builds, chosen.jobs, chosen.build, chosen.arch)
     )
     for found, count in checked:
         sites += count

@@ -1,6 +1,7 @@
 """Compares claims with each other, without a GPU: an answer must not depend on the amount specified or on the ISA.
 
     python -m bench.adversary agree 0:500              generated kernels
+    python -m bench.adversary agree 0:500 --arch sm_75 --arch sm_120      … for other architectures, by sm_90's rules
     python -m bench.adversary agree --plan FOLDER      the launches of a plan, as `plan` or `by_hand` makes them
 
 If two claims contradict each other, one is wrong, whatever the hardware does:
@@ -81,13 +82,13 @@ class Audited:
     by_id: Mapping[int, SiteResult]
 
 
-def check(seed: int, build: str, tellings: Sequence[str] = TELLINGS) -> tuple[list[Clash], int]:
+def check(seed: int, build: str, arch: str = "", tellings: Sequence[str] = TELLINGS) -> tuple[list[Clash], int]:
     """(the clashes in one build of a seed, the number of sites examined)."""
     made = program(seed)
     try:
-        built = builds.compile_build(made, build)
+        built = builds.compile_build(made, build, arch)
     except builds.NotBuilt as error:
-        return [Clash(f"seed {seed} {build}", "not compiled", str(error)[:300], "")], 0
+        return [Clash(f"seed {seed} {build} {arch}", "not compiled", str(error)[:300], "")], 0
     launches = list(plan.entries(made, build, len(made.shapes)))
     return among(built.cubin, built.ptx, launches, tellings)
 
@@ -290,14 +291,21 @@ def traffic(site: SiteResult) -> Counter[tuple[int, ...]] | None:
 # --- many seeds ---------------------------------------------------------------------------------
 
 
-def run(seeds: Iterable[int], count: int, jobs: int, only: Sequence[str] = ()) -> Iterator[tuple[list[Clash], int]]:
-    """Checks `count` builds of every seed, in rotation."""
-    work = [(seed, build) for seed in seeds for build in (only or plan.builds_of(seed, count))]
+def run(
+    seeds: Iterable[int], count: int, jobs: int, only: Sequence[str] = (), archs: Sequence[str] = ()
+) -> Iterator[tuple[list[Clash], int]]:
+    """Checks `count` builds of every seed, in rotation, for each of these architectures."""
+    work = [
+        (seed, build, arch)
+        for seed in seeds
+        for build in (only or plan.builds_of(seed, count))
+        for arch in archs or ("",)
+    ]
     with ProcessPoolExecutor(jobs) as pool:
         yield from pool.map(_one, work, chunksize=2)
 
 
-def _one(work: tuple[int, str]) -> tuple[list[Clash], int]:
+def _one(work: tuple[int, str, str]) -> tuple[list[Clash], int]:
     return check(*work)
 
 

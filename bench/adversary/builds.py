@@ -88,9 +88,9 @@ def arch_of(seed: int) -> str:
     return "sm_90a" if seed % 2 else "sm_90"
 
 
-def compile_build(program: Program, name: str) -> Built:
-    """Compiles one build of a program. Raises NotBuilt."""
-    build, arch = EVERY[name], arch_of(program.seed)
+def compile_build(program: Program, name: str, arch: str = "") -> Built:
+    """Compiles one build of a program, for an architecture or for `arch_of` its seed. Raises NotBuilt."""
+    build, arch = EVERY[name], arch or arch_of(program.seed)
     return (_by_nvrtc if build.compiler == "nvrtc" else _by_nvcc)(program, build, arch)
 
 

@@ -6,7 +6,10 @@
 
 Since sm_70 the hardware keeps no return addresses: a caller puts one into the registers that the callee's RET names.
 A call without a visible return address is left out (nothing is known after it); one whose target never returns is a
-branch.
+branch. ptxas before sm_90 also leaves loops that way:
+
+    @!P0 CALL.REL.NOINC 0x2ee0             ->   {…: ("branch", index of 0x2ee0)}, if no RET is reached from there
+    /*2ee0*/  BSYNC B0
 """
 
 from __future__ import annotations
@@ -20,10 +23,12 @@ from ptxaudit.frontend.sass.builder import PAIR_BITS, Computed, Context
 from ptxaudit.frontend.sass.disassemble import Line
 from ptxaudit.frontend.sass.lower import lower
 from ptxaudit.ir import nodes as ir
+from ptxaudit.ir.dataflow.solve import reached
 
 _PLACE = re.compile(r"0x[0-9a-f]+$")  # the last operand of a branch
 _BARRIER = re.compile(r"\bB\d+\b")
 _BARRIERS = ("BSSY", "BSYNC", "BMOV")
+_JUMPS = ("BRA", "JMP", "WARPSYNC.COLLECTIVE")
 _LOOK_BACK = 256  # instructions before a call that are searched for its return address
 
 Lines = dict[str, tuple[Line, ...]]
@@ -44,6 +49,7 @@ def find_calls(
 ) -> dict[int, tuple[str, int]]:
     """byte offset -> (kind, instruction index) of the calls of a section that can be followed.
 
+    kind: "call"; "branch", if it does not return; "jump", if it leads into the middle of code and may return.
     sections: those that are lifted together.
     starts: the index of each one's first instruction.
     """
@@ -65,6 +71,8 @@ def find_calls(
         returns = known[target]
         index = starts[callee.name] + target[1] // INSTRUCTION_BYTES
         if returns is None:
+            if _is_inside(callee, target[1], lines[callee.name]):
+                out[place] = ("jump", index)
             continue
         if not returns:
             out[place] = ("branch", index)
@@ -164,10 +172,10 @@ def _target(section: CodeSection, line: Line, place: int) -> tuple[str, int] | N
 def _returns(context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[str | int] | None:
     """The registers in which the function at an offset expects its return address, or that address.
 
-    None: unknown, because the function has no symbol, and thus no known end, or because lanes may leave it otherwise.
+    None: unknown, because the code there is not a whole function, or because lanes may leave it otherwise.
     """
-    if all(s.offset != offset for s in section.symbols):
-        return None
+    if not _begins_function(section, offset):
+        return None if _may_return(section, offset, lines) else set()
     first, end = _extent(section, offset, lines)
     ways = _ways_back(lines, first, end)
     returns = [position for position in range(first, end) if lines[position].opcode.startswith("RET")]
@@ -185,6 +193,54 @@ def _returns(context: Context, section: CodeSection, offset: int, lines: tuple[L
                     seen.add(before)
                     work.append(before)
     return found if found or not returns and _stays(lines, first, end) else None
+
+
+def _begins_function(section: CodeSection, offset: int) -> bool:
+    return any(s.offset == offset for s in section.symbols)
+
+
+def _is_inside(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> bool:
+    """Whether code is in the middle of a function: it has no symbol, and is reached without a call, too."""
+    start = _start(section, offset)
+    return not _begins_function(section, offset) and offset // INSTRUCTION_BYTES in _reached(section, start, lines)
+
+
+def _may_return(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> bool:
+    """Whether code in the middle of a function may reach a RET of it, or leave it without ending."""
+    first, end = _extent(section, _start(section, offset), lines)
+    within = _reached(section, offset, lines)
+    return any(not first <= at < end or lines[at].opcode.startswith("RET") for at in within)
+
+
+def _start(section: CodeSection, offset: int) -> int:
+    """The offset of the function that contains an offset without a symbol."""
+    return max((s.offset for s in section.symbols if s.offset < offset), default=0)
+
+
+def _reached(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> set[int]:
+    """The positions that are reached from an offset within its function, calls being one step."""
+    first, end = _extent(section, _start(section, offset + 1), lines)
+    tables = [at for at in range(first + 1, end) if _leaves(lines[at - 1])]  # where computed branches may lead
+    meetings: dict[str, list[int]] = defaultdict(list)
+    for at in range(first, end):
+        place = place_in(lines[at]) if lines[at].opcode.startswith("BSSY") else None
+        if place is not None and (barrier := _BARRIER.search(lines[at].operands)):
+            meetings[barrier[0]].append(place)
+
+    def onward(at: int) -> Iterator[int]:
+        if not first <= at < end:
+            return
+        line = lines[at]
+        if not _leaves(line):
+            yield at + 1
+        if line.opcode.startswith(("BRX", "JMX")):
+            yield from tables
+        elif line.opcode.startswith(_JUMPS) and (target := place_in(line)) is not None:
+            yield target
+        elif line.opcode.startswith("BSYNC") and (barrier := _BARRIER.search(line.operands)):
+            yield from meetings[barrier[0]]
+
+    return reached((offset // INSTRUCTION_BYTES,), onward)
 
 
 def _stays(lines: tuple[Line, ...], first: int, end: int) -> bool:
@@ -206,7 +262,7 @@ def _ways_back(lines: tuple[Line, ...], first: int, end: int) -> dict[int, list[
         line = lines[position]
         if position + 1 < end and not _leaves(line):
             ways[position + 1].append(position)
-        if line.opcode.startswith(("BRA", "JMP", "WARPSYNC")) and (target := place_in(line)) is not None:
+        if line.opcode.startswith(_JUMPS) and (target := place_in(line)) is not None:
             ways[target].append(position)
     computed = [at for at in range(first, end) if lines[at].opcode.startswith(("BRX", "JMX"))]
     for position in range(first + 1, end):

@@ -133,6 +133,9 @@ def call(b: Builder) -> None:
         b.control = ir.Control("call", (), b.guard, callee=callee)
         return
     kind, index = known
+    if kind == "jump":
+        forget_everything(b)
+        return unknown_jump(b)
     b.control = ir.Control("call" if kind == "call" else "branch", (index,), b.guard)
 
 

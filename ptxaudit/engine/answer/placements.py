@@ -9,7 +9,7 @@ their bits. An answer that differs between them depends on the invented numbers 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -124,21 +124,19 @@ def with_placements(
     symbols = NOTHING_SPECIFIED if launch is None else symbols_of(launch, function)
     memory = _of_memory(graph, launch, symbols, account)
     codes = _of_code(function, graph, account)
-    first, *others = [
-        Placement(*memory[at % len(memory)], codes[at % len(codes)]) for at in range(max(len(memory), len(codes)))
-    ]
-    if not others:
-        return run(account, first)
-    results: list[KernelResult] = []
-    for left in range(len(others) + 1, 1, -1):
-        with account.part(1 / left) as some:
-            results.append(run(some, first if not results else others[len(results) - 1]))
-    results.append(run(account, others[-1]))
+    count = max(len(memory), len(codes))
+    placements = [Placement(*memory[at % len(memory)], codes[at % len(codes)]) for at in range(count)]
     why = Kind.PLACE_OF_CODE if len(memory) == 1 else Kind.PLACE_OF_BUFFERS
-    agreed = results[0]
-    for other in results[1:]:
-        agreed = _both(agreed, other, why, function)
+    agreed = reduce(partial(_both, why, function), _results(placements, run, account))
     return agreed if len(memory) == 1 else replace(agreed, assumed=(*agreed.assumed, ASSUMED_OF_BUFFERS))
+
+
+def _results(placements: list[Placement], run: Run, account: Account) -> Iterator[KernelResult]:
+    """The answers of each placement, which may take an equal part of the steps that are left."""
+    for at, placement in enumerate(placements[:-1]):
+        with account.part(1 / (len(placements) - at)) as some:
+            yield run(some, placement)
+    yield run(account, placements[-1])
 
 
 def _of_code(function: Function, graph: Graph, account: Account) -> list[Tables]:
@@ -180,7 +178,7 @@ def _pointers(values: bytes, moved: bytes) -> Iterator[int]:
             at += 1
 
 
-def _both(one: KernelResult, other: KernelResult, why: Kind, function: Function) -> KernelResult:
+def _both(why: Kind, function: Function, one: KernelResult, other: KernelResult) -> KernelResult:
     """The results on which two placements agree."""
     others = {site.index: site for site in other.sites}
     strict = why is Kind.PLACE_OF_BUFFERS

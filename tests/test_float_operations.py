@@ -37,11 +37,12 @@ OPEN_PTX = (
     r"(rsqrt|rcp)\..*approx.*f64",
     r"testp.*",
 )
+# PTX: where candidates agree, or no operand is a signalling NaN
 PARTLY = (
     r"(min|max)\..*",
     r"(div|rcp|sqrt|rsqrt|ex2|lg2)\.(approx|full).*",
     r"cvt\.r.\.ftz\.f32\.f64",
-)  # PTX: if candidates agree
+)
 
 
 @cache

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from random import Random
@@ -15,6 +16,7 @@ import numpy as np
 from bench.ptx_forms import inputs, kernel, opcodes
 from bench.ptx_forms.programs import Program, by_hand, programs
 from ptxaudit.frontend.compile.ptxas import assemble
+from ptxaudit.frontend.ptx.lift import meaning
 
 PLAN, INPUTS, AT_ONCE = "plan.json", "inputs.npy", 250
 LEVELS = ("O3", "O0")
@@ -65,15 +67,13 @@ def read(folder: Path) -> list[list[Program]]:
     ]
 
 
-def unmodelled() -> Counter[str]:
-    """How many opcodes ptxas accepts that no row gives a meaning, by base name and types."""
-    from ptxaudit.frontend.ptx.lift import meaning
-
-    texts = [
-        t
-        for base in (*opcodes.ROWS, *opcodes.UNMODELLED)
-        if base not in opcodes.LEFT_OUT
-        for t in opcodes.candidates(base)
-    ]
-    open_ = [next(programs(text, Random(1))) for text in dict.fromkeys(texts) if meaning(text) is None]
-    return Counter(p.opcode for p in kernel.accepted(open_, 2000))
+def unmodelled() -> list[str]:
+    """The opcodes that ptxas accepts and to which no row gives a meaning."""
+    bases = [base for base in (*opcodes.ROWS, *opcodes.UNMODELLED) if base not in opcodes.LEFT_OUT]
+    texts = dict.fromkeys(text for base in bases for text in opcodes.candidates(base))
+    open_ = []
+    for text in texts:
+        if meaning(text) is None:
+            with suppress(LookupError):  # types of which no operands are known
+                open_.append(next(programs(text, Random(1))))
+    return [program.opcode for program in kernel.accepted(open_, 2000)]

@@ -37,7 +37,12 @@ OPEN_PTX = (
     r"(rsqrt|rcp)\..*approx.*f64",
     r"testp.*",
 )
-PARTLY = (r"(div|rcp|sqrt|rsqrt|ex2|lg2)\.(approx|full).*", r"cvt\.r.\.ftz\.f32\.f64")  # PTX: if candidates agree
+# PTX: where candidates agree, or no operand is a signalling NaN
+PARTLY = (
+    r"(min|max)\..*",
+    r"(div|rcp|sqrt|rsqrt|ex2|lg2)\.(approx|full).*",
+    r"cvt\.r.\.ftz\.f32\.f64",
+)
 
 
 @cache
@@ -64,6 +69,16 @@ def evaluated(kind: str, at: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return numbers[:count], known[:count], expected
 
 
+def lost(ptx: str, results: np.ndarray) -> np.ndarray:
+    """Where a result, or one of two halves, is NaN."""
+    kind = next((m for m in ptx.split(".") if m in ("f16", "f16x2", "f32", "f64")), "")
+    if not kind or ptx.startswith("set"):
+        return np.zeros(len(results), bool)
+    parts = results.astype({"f16": "<u2", "f16x2": "<u4", "f32": "<u4", "f64": "<u8"}[kind])
+    floats = parts.view({"f16": "<f2", "f16x2": "<f2", "f32": "<f4", "f64": "<f8"}[kind])
+    return np.isnan(floats.reshape(len(results), -1)).any(axis=1)
+
+
 def is_open(ptx: str, patterns: tuple[str, ...]) -> bool:
     return any(re.fullmatch(pattern, ptx) for pattern in patterns)
 
@@ -81,4 +96,5 @@ def test_float_results_match_the_gpu(kind, part):
         elif kind == "ptx" and is_open(ptx, PARTLY):
             assert known.any(), f"{ptx}: nothing is known"
         else:
+            known |= lost(ptx, expected) & (kind == "ptx")  # which NaN results depends on ptxas
             assert known.all(), f"{ptx}: {np.count_nonzero(~known)} are not known"

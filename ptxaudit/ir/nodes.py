@@ -121,6 +121,7 @@ class Guard(Record):
 
 
 COPY_ASYNC, STORE_MATRIX = "copy.async", "store.matrix"
+ANY_NAN = "any NaN"  # the last attribute of float operations whose NaN results depend on the assembler
 IN_THIS_ORDER = "in this order"  # the last attribute of 64-bit float operations whose operands no assembler exchanges
 MATRICES = "ldmatrix"  # the space of loads of matrices from shared memory
 

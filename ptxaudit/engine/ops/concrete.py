@@ -247,6 +247,12 @@ def fns(bits: int, attrs: tuple[Any, ...], mask: np.ndarray, base: np.ndarray, o
     return out
 
 
+def outside(bits: int, attrs: tuple[Any, ...], mask: np.ndarray, base: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """Where `fns` begins at no bit, or looks for the 2**31st: the manual does not say what it finds."""
+    result: np.ndarray = (base > 31) | (offset == 1 << 31)
+    return result
+
+
 def extract(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
     shifted = a >> a.dtype.type(attrs[0]) if attrs[0] else a
     return resize(shifted, bits)

@@ -31,7 +31,7 @@ from ptxaudit.engine.ops.rounding import (
     two_sum,
 )
 from ptxaudit.engine.ops.row import Row, Run
-from ptxaudit.ir.nodes import IN_THIS_ORDER
+from ptxaudit.ir.nodes import ANY_NAN, IN_THIS_ORDER
 
 CANONICAL_NAN: dict[int, Any] = {16: np.uint16(0x7FFF), 32: np.uint32(0x7FFFFFFF)}
 _NOWHERE = np.zeros((1, 1), bool)
@@ -140,8 +140,28 @@ def _greatest(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _both_nan(bits: int, attrs: tuple[Any, ...], a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Where both operands of a 64-bit minimum or maximum are NaN: which of them results is unknown."""
-    return np.isnan(as_float(a)) & np.isnan(as_float(b)) if bits == 64 else np.zeros((1, 1), bool)
+    """Where both operands of a minimum or maximum are NaN, of which either may result.
+
+    That is so for 64 bits, and in PTX for equal operands, whose minimum ptxas may take to be a copy. In PTX, signalling
+    NaN are also open: the GPU returns NaN, and ptxas the other operand where both are constants.
+    """
+    if bits != 64 and ANY_NAN not in attrs:
+        return _NOWHERE
+    first, second = np.isnan(as_float(a)), np.isnan(as_float(b))
+    both: np.ndarray = first & second
+    if ANY_NAN not in attrs:
+        return both
+    if bits != 64:
+        both = both & (a == b) & (a != CANONICAL_NAN[bits])
+    quiet = a.dtype.type(1 << FRACTION[bits] - 1)
+    result: np.ndarray = both | first & (a & quiet == 0) | second & (b & quiet == 0)
+    return result
+
+
+def _any_nan(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
+    """Where a NaN is copied or its sign changed, which ptxas may do by an operation that returns another NaN."""
+    lost: np.ndarray = np.isnan(as_float(a)) if ANY_NAN in attrs else _NOWHERE
+    return lost
 
 
 # --- conversions ----------------------------------------------------------------------------
@@ -215,7 +235,12 @@ def _float_to_float(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndar
 
 
 def _at_the_edge(bits: int, attrs: tuple[Any, ...], a: np.ndarray) -> np.ndarray:
-    """Where a double just below the least normal 32-bit float may become it or zero: ptxas emits a threshold."""
+    """Where a double just below the least normal 32-bit float may become it or zero: ptxas emits a threshold.
+
+    Or where a NaN is copied or converted, if ptxas may do either.
+    """
+    if ANY_NAN in attrs:
+        return _any_nan(bits, attrs, a)
     if bits != 32 or a.dtype != np.uint64 or not _attrs(attrs)[1]:
         return np.zeros((1, 1), bool)
     size, least = np.abs(as_float(a)), 2.0**-126
@@ -295,16 +320,17 @@ def _compare(name: str) -> Run:
     return run
 
 
-def _several_nan(bits: int, attrs: tuple[Any, ...], *sources: np.ndarray) -> np.ndarray:
-    """Where several operands of a 64-bit operation are NaN, one of which results: in PTX, ptxas may exchange them."""
-    if bits != 64 or len(sources) < 2 or IN_THIS_ORDER in attrs:
-        return _NOWHERE
-    several: np.ndarray = sum(np.isnan(as_float(source)).astype(np.int8) for source in sources) > 1
-    return several
-
-
 def _row(narrow: Callable[..., np.ndarray], wide: Callable[..., np.ndarray], widths: str) -> Row:
-    return Row(_arithmetic(narrow, wide), widths, _several_nan)
+    run = _arithmetic(narrow, wide)
+
+    def undefined(bits: int, attrs: tuple[Any, ...], *sources: np.ndarray) -> np.ndarray:
+        """Where a result is NaN, in PTX: ptxas exchanges operands, drops factors of one, and folds constants."""
+        if (bits != 64 or IN_THIS_ORDER in attrs) and ANY_NAN not in attrs:
+            return _NOWHERE
+        lost: np.ndarray = np.isnan(as_float(run(bits, attrs, *sources)))
+        return lost
+
+    return Row(run, widths, undefined)
 
 
 FLOATS: dict[str, Row] = {
@@ -317,8 +343,8 @@ FLOATS: dict[str, Row] = {
     "frcp": _row(lambda a, mode: 1 / a, lambda a, mode: quotient_64(np.ones_like(a), a, mode), "s"),
     "fmin": Row(_extremum(_least), "ss", _both_nan),
     "fmax": Row(_extremum(_greatest), "ss", _both_nan),
-    "fneg": Row(_opposite, "s"),
-    "fabs": Row(_size, "s"),
+    "fneg": Row(_opposite, "s", _any_nan),
+    "fabs": Row(_size, "s", _any_nan),
     "i2f.s": Row(_int_to_float(True), "o"),
     "i2f.u": Row(_int_to_float(False), "o"),
     "f2i.s": Row(_float_to_int(True), "o"),

@@ -412,7 +412,7 @@ OPS |= {
         )
         for sign in "us"
     },
-    "fns": Row(concrete.fns, "ccc", origin=Origin.NUMBER),
+    "fns": Row(concrete.fns, "ccc", concrete.outside, origin=Origin.NUMBER),
     # comparisons
     **{
         f"setp.{name}": Row(

@@ -227,11 +227,15 @@ def _convert_float(
     read: Callable[[Emitter, s.Operand], ir.Operand] | None = None,
 ) -> Lower | None:
     """read: gives the source as a float of its type."""
-    number = read or (lambda e, operand: e.value(operand, source.bits, True))
+    number = read or (lambda e, operand: narrow.float_source(e, operand, source.bits))
     if to.kind == source.kind == "f":
         if saturate and 64 in (to.bits, source.bits):
             return None
-        form = (mode or "rn", ftz, True) if saturate else (mode or "rn", ftz)
+        if ftz and to.bits == 16 and mode in ("rm", "rp"):  # ptxas for sm_90 does not flush the source
+            return None
+        form: tuple[object, ...] = (mode or "rn", ftz, True) if saturate else (mode or "rn", ftz)
+        if (to == source or 64 in (to.bits, source.bits)) and not saturate:  # perhaps a copy, or folded
+            form = (*form, False, ir.ANY_NAN)
 
         def between(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
             value = number(e, operands[1])
@@ -314,7 +318,7 @@ def set_predicate(o: Opcode) -> Plain | Lower | None:
 
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, b, *c = operands
-        targets = e.targets(d)
+        targets = _two(e.targets(d))
         sources = tuple(_flushed(e, e.value(x, bits, floating), bits, ftz) for x in (a, b))
         if not boolean and len(targets) == 1:
             e.emit(name, targets, sources, bits)
@@ -330,6 +334,13 @@ def set_predicate(o: Opcode) -> Plain | Lower | None:
             e.emit(boolean or "mov", (target,), (truth,) if other is None else (truth, other), 1)
 
     return lower if boolean or ftz else Plain(name, bits, (bits, bits), (), floating, lower)
+
+
+def _two(targets: tuple[ir.Reg | None, ...]) -> tuple[ir.Reg | None, ...]:
+    """The targets of a comparison, which must differ: the manual does not say which result the same one holds."""
+    if len(targets) == 2 and targets[0] is not None and targets[0] == targets[1]:
+        raise NoMeaning("one predicate for both results is not supported")
+    return targets
 
 
 ONES = {16: 0x3C00, 32: 0x3F800000}  # 1.0
@@ -351,7 +362,7 @@ def _set_predicates_of_halves(o: Opcode) -> Lower | None:
 
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a, b, *c = operands
-        targets = e.targets(d)
+        targets = _two(e.targets(d))
         truths = narrow.compared(e, operation, (a, b), packed, bfloat)
         other = e.compute("mov", (e.value(c[0], 1),), 1) if boolean else None
         if not packed and len(targets) == 2:
@@ -388,8 +399,22 @@ def _set_halves(o: Opcode) -> Lower | None:
             narrow.write(e, d, values)
         else:
             e.emit("mov", (e.target(d),), tuple(values), bits)
+        if not packed and (to == source or bits > narrow.HALF):
+            _converted_without_guard(e, d)
 
     return lower
+
+
+def _converted_without_guard(e: Emitter, d: s.Operand) -> None:
+    """Makes the result of a guarded `set` unknown in the other lanes.
+
+    ptxas (13.5, at -O0 and -O3) compares under the guard, and then converts the register in all lanes.
+    """
+    target = e.target(d)
+    if e.guard is not None and target is not None:
+        unknown = ir.Unknown(f"{e.opcode} under a predicate that does not hold", target.bits)
+        others = ir.Guard(e.guard.reg, not e.guard.negated)
+        e.ops.append(ir.Op("mov", (target,), (unknown,), target.bits, (), others))
 
 
 def set_value(o: Opcode) -> Lower | None:
@@ -415,6 +440,8 @@ def set_value(o: Opcode) -> Lower | None:
         if boolean:
             p = e.compute(boolean, (p, e.value(c[0], 1)), 1)
         e.emit("select", (e.target(d),), (ir.Const(true), ir.Const(0), p), 32)
+        if to.kind == "f" or bits < 32:
+            _converted_without_guard(e, d)
 
     return lower
 

@@ -40,6 +40,12 @@ def parts(e: Emitter, operand: s.Operand, packed: bool) -> list[ir.Operand]:
     return [e.compute("extract", (word,), HALF, (at,)) for at in (0, HALF)]
 
 
+def float_source(e: Emitter, operand: s.Operand, bits: int) -> ir.Operand:
+    """A float as the source of a conversion, which may be in the low bits of a wider register."""
+    value = e.value(operand, bits, True)
+    return e.compute("trunc", (value,), bits) if value.bits > bits else value
+
+
 def write(e: Emitter, operand: s.Operand, values: list[ir.Operand]) -> None:
     """Writes a result of one or two halves."""
     target = e.target(operand)
@@ -67,7 +73,9 @@ def arithmetic(name: str) -> Callable[[Opcode], Lower | None]:
         packed, bfloat = TYPE_NAMES[names[0]]
         if o.plain - ({"rn"} if bfloat else {"rn", "ftz", "sat"}):
             return None
-        attrs = ("rn", "ftz" in o.plain, *([True] if "sat" in o.plain else []))
+        attrs: tuple[object, ...] = ("rn", "ftz" in o.plain, *([True] if "sat" in o.plain else []))
+        if name == "fmul":
+            attrs = (*attrs[:2], "sat" in o.plain, ir.ANY_NAN)
 
         def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
             d, *sources = operands
@@ -131,7 +139,7 @@ def extreme(name: str) -> Callable[[Opcode], Lower | None]:
             out: list[ir.Operand] = []
             for values in zip(*columns, strict=True):
                 floats = tuple(as_float(e, value, bfloat) for value in values)
-                value: ir.Operand = e.compute(name, floats, bits, ("rn", "ftz" in o.plain))
+                value: ir.Operand = e.compute(name, floats, bits, ("rn", "ftz" in o.plain, False, ir.ANY_NAN))
                 if bfloat:
                     value = e.compute("extract", (value,), HALF, (HALF,))
                 if "NaN" in o.plain:
@@ -189,8 +197,8 @@ def _to_bfloat(source: str, mode: str, positive: bool) -> Lower | None:
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, a = operands
         value = e.value(a, t.bits, t.kind == "f")
+        value = e.compute("trunc", (value,), t.bits) if value.bits > t.bits else value
         if t.kind != "f":
-            value = e.compute("trunc", (value,), t.bits) if value.bits > t.bits else value
             value = e.compute(f"i2f.{t.kind}", (value,), PAIR, ("rn",))
         write(e, d, [e.compute("f2f.bf16", (value,), HALF, (mode, positive))])
 
@@ -204,7 +212,7 @@ def _packed(bfloat: bool, mode: str, rest: frozenset[str]) -> Lower | None:
 
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, high, low = operands
-        write(e, d, [e.compute(name, (e.value(x, WORD, True),), HALF, (mode, second)) for x in (low, high)])
+        write(e, d, [e.compute(name, (float_source(e, x, WORD),), HALF, (mode, second)) for x in (low, high)])
 
     return lower
 
@@ -213,7 +221,7 @@ def _to_bytes(byte: str, two: bool, positive: bool) -> Lower:
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
         d, *sources = operands
         if two:
-            high, low = (e.value(x, WORD, True) for x in sources)
+            high, low = (float_source(e, x, WORD) for x in sources)
         else:
             low, high = parts(e, sources[0], True)
         first, last = (e.compute(f"f2f.{byte}", (value,), HALF, (positive,)) for value in (low, high))
@@ -235,7 +243,7 @@ def _from_bytes(byte: str) -> Lower:
 def _to_tf32(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
     """To the nearest number of 10 bits, ties away from zero; the low 13 bits are zeros, as ptxas makes them."""
     d, a = operands
-    x = e.value(a, WORD, True)
+    x = float_source(e, a, WORD)
     moved = e.compute("and", (e.compute("add", (x, ir.Const(0x1000)), WORD), ir.Const(0xFFFFE000)), WORD)
     infinite = e.compute("fsetp.eq", (e.compute("fabs", (x,), WORD), ir.Const(0x7F800000)), WORD, result=1)
     number = e.compute("select", (x, moved, infinite), WORD)

@@ -18,7 +18,7 @@ from typing import Any
 
 from ptxaudit.base.records import Record
 from ptxaudit.frontend.ptx import syntax as s
-from ptxaudit.frontend.ptx.emitter import Emitter
+from ptxaudit.frontend.ptx.emitter import Emitter, NoMeaning
 from ptxaudit.frontend.ptx.folding import folded
 from ptxaudit.frontend.ptx.types import TYPES, Type
 from ptxaudit.ir import nodes as ir
@@ -302,6 +302,8 @@ def multiply_add(o: Opcode) -> Plain | Lower | None:
         return None
     (which,), (kind, bits) = part, (o.types[0].kind, o.types[0].bits)
     carry = "cc" in o.plain or o.base == "madc"
+    if carry and bits < 32:  # not in the manual; ptxas makes other products of the upper halves
+        return None
     if which == "wide" and not carry:
         return Plain(f"madwide.{kind}", 2 * bits, (bits, bits, 2 * bits))
     if which == "lo" and not carry:
@@ -427,12 +429,22 @@ def lookup_3(o: Opcode) -> Lower | None:
     return lower
 
 
-def shift(o: Opcode) -> Plain | None:
+def shift(o: Opcode) -> Plain | Lower | None:
     if o.plain or len(o.types) != 1 or o.types[0].kind not in "bsu":
         return None
     kind, bits = o.types[0].kind, o.types[0].bits
     name = "shl" if o.base == "shl" else "shr.s" if kind == "s" else "shr.u"
-    return Plain(name, bits, (bits, COUNT_BITS))
+    if bits != 16:
+        return Plain(name, bits, (bits, COUNT_BITS))
+
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
+        d, a, b = operands
+        count = e.value(b, COUNT_BITS)
+        if isinstance(count, ir.Const) and (count.value & 0xFFFF) < bits <= count.value:
+            raise NoMeaning("ptxas takes the low 16 bits of this count")
+        e.emit(name, (e.target(d),), (e.value(a, bits), count), bits)
+
+    return lower
 
 
 def funnel_shift(o: Opcode) -> Plain | None:
@@ -467,11 +479,16 @@ def approximate(sources: int) -> Callable[[Opcode], Plain | None]:
 
 
 def floating(
-    name: str, sources: int, demand: bool = False, modifiers: frozenset[str] = frozenset({"ftz"})
+    name: str,
+    sources: int,
+    demand: bool = False,
+    modifiers: frozenset[str] = frozenset({"ftz"}),
+    any_nan: bool = False,
 ) -> Callable[[Opcode], Plain | None]:
     """IEEE operations on f16, f32, f64; .relu and .NaN are not supported, packed and other formats are in `narrow`.
 
     demand: a rounding must be specified; without one the opcode is an approximation (`div.full.f32`).
+    any_nan: NaN results depend on ptxas (`ir.ANY_NAN`).
     """
 
     def resolve(o: Opcode) -> Plain | None:
@@ -484,6 +501,8 @@ def floating(
         if saturates and bits == 64:
             return None
         attrs = (min(rounding, default="rn"), "ftz" in o.plain, *([True] if saturates else []))
+        if any_nan:
+            attrs = (*attrs[:2], saturates, ir.ANY_NAN)
         return Plain(name, bits, (bits,) * sources, attrs, True)
 
     return resolve
@@ -527,7 +546,9 @@ ROWS: dict[str, Row] = {
     "sub": Row(either(add_or_sub("sub"), floating("fsub", 2, modifiers=_FORMS)), INTEGER, f"cc sat {_ROUNDED}"),
     "addc": Row(carried(False, True), EXTENDED, "cc"),
     "subc": Row(carried(True, True), EXTENDED, "cc"),
-    "mul": Row(either(multiply, floating("fmul", 2, modifiers=_FORMS)), INTEGER, f"lo hi wide sat {_ROUNDED}"),
+    "mul": Row(
+        either(multiply, floating("fmul", 2, modifiers=_FORMS, any_nan=True)), INTEGER, f"lo hi wide sat {_ROUNDED}"
+    ),
     "mad": Row(either(multiply_add, floating("fma", 3, modifiers=_FORMS)), INTEGER, f"lo hi wide cc sat {_ROUNDED}"),
     "madc": Row(multiply_add, EXTENDED, "lo hi cc"),
     "mul24": Row(multiply_24, INTEGER, "lo"),
@@ -542,10 +563,10 @@ ROWS: dict[str, Row] = {
         f"approx full {_ROUNDED}",
     ),
     "rem": Row(integer("rem", 2, True), INTEGER),
-    "abs": Row(either(integer("abs", 1), floating("fabs", 1, modifiers=frozenset())), INTEGER),
-    "neg": Row(either(integer("neg", 1), floating("fneg", 1, modifiers=frozenset())), INTEGER),
-    "min": Row(either(extreme("min"), floating("fmin", 2)), INTEGER, "ftz relu"),
-    "max": Row(either(extreme("max"), floating("fmax", 2)), INTEGER, "ftz relu"),
+    "abs": Row(either(integer("abs", 1), floating("fabs", 1, modifiers=frozenset(), any_nan=True)), INTEGER),
+    "neg": Row(either(integer("neg", 1), floating("fneg", 1, modifiers=frozenset(), any_nan=True)), INTEGER),
+    "min": Row(either(extreme("min"), floating("fmin", 2, any_nan=True)), INTEGER, "ftz relu"),
+    "max": Row(either(extreme("max"), floating("fmax", 2, any_nan=True)), INTEGER, "ftz relu"),
     "dp4a": Row(dot_product, INTEGER),
     "dp2a": Row(dot_product, INTEGER, "lo hi"),
     "popc": Row(bit_count("popc"), INTEGER),

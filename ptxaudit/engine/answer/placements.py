@@ -1,15 +1,16 @@
 """Answers that hold wherever the functions of a kernel and the buffers of its launch are placed.
 
-The addresses of functions, and of tables of them, are invented (`code_addresses`), and so are those of specified
-buffers (`frontend.launch.buffers`). If a kernel calls through pointers, or uses the number of a pointer for more than
-the address of an access (`pointer_flow`), it is examined with several placements, in which these numbers differ in all
-their bits. An answer that differs between them depends on the invented numbers and is discarded.
+The addresses of functions, and of tables of them, are invented (`code_addresses`), twice. An answer that differs
+between the two depends on the invented numbers and is discarded.
+
+The addresses of specified buffers are invented, too (`frontend.launch.buffers`). A site that depends on the number of
+a pointer in another way than by accesses to its buffer (`pointer_flow`) gets the answer without these buffers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,23 +25,19 @@ from ptxaudit.engine.answer.kept import Kept, Places, Requests
 from ptxaudit.engine.answer.result import KernelResult, Pattern, SiteResult
 from ptxaudit.engine.memory.given import SPACES, Given
 from ptxaudit.engine.memory.origins import Origins
-from ptxaudit.engine.memory.pointer_flow import Pointers, uses_numbers
+from ptxaudit.engine.memory.pointer_flow import Pointers, tainted
 from ptxaudit.engine.memory.read_from import definitions
-from ptxaudit.frontend.launch import buffers
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.parameters import ADDRESS_BYTES
 from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, Symbols, symbols_of
 from ptxaudit.ir.code_addresses import PLACEMENTS, CodeAddresses, placed, tables_named
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Function, Op, Operand, Reg, Variable
-from ptxaudit.ir.reasons import Kind, Reason
+from ptxaudit.ir.reasons import Kind, Reason, several
 
 LOOKING = "looking at what writes tables of functions"
+FIRST_SHARE = 0.5  # of the steps left, for the first of the two placements
 _SPACES_STORED = (*SPACES, "shared", "shared::cluster", "local")  # loads from these yield what the kernel has stored
-ASSUMED_OF_BUFFERS = (
-    f"the kernel computes with the addresses of specified buffers: its figures are the same for {buffers.PLACEMENTS}"
-    " very different ones, and taken to be so for any"
-)
 _BESIDE = frozenset(
     ("index", "reason", "formula", "patterns", "distinct", "common", "kept")
 )  # those that are no figures
@@ -104,7 +101,7 @@ NO_TABLES = Tables()
 
 
 class Placement(Record):
-    """The launch with its buffers at invented addresses, the contents of variables, and the addresses of code."""
+    """A launch, the contents that it specifies for variables, and the addresses of code."""
 
     launch: Launch | None
     symbols: Symbols = NOTHING_SPECIFIED
@@ -122,49 +119,56 @@ def with_placements(
     run: (account, placement) -> the answers with these addresses. Raises Exhausted.
     """
     symbols = NOTHING_SPECIFIED if launch is None else symbols_of(launch, function)
-    memory = _of_memory(graph, launch, symbols, account)
-    codes = _of_code(function, graph, account)
-    count = max(len(memory), len(codes))
-    placements = [Placement(*memory[at % len(memory)], codes[at % len(codes)]) for at in range(count)]
-    why = Kind.PLACE_OF_CODE if len(memory) == 1 else Kind.PLACE_OF_BUFFERS
-    agreed = reduce(partial(_both, why, function), _results(placements, run, account))
-    return agreed if len(memory) == 1 else replace(agreed, assumed=(*agreed.assumed, ASSUMED_OF_BUFFERS))
+    tainted = _tainted(graph, launch, symbols, account)
+    found = _wherever_code_is(function, graph, Placement(launch, symbols), run, account)
+    if launch is None or not any(site.index in tainted for site in found.sites):
+        return found
+    unplaced = launch.without_buffers()
+    without = Placement(unplaced, replace(symbols_of(unplaced, function), variables=_real(launch, symbols)))
+    others = {site.index: site for site in _wherever_code_is(function, graph, without, run, account).sites}
+    return replace(
+        found,
+        sites=tuple(_unplaced(others.get(s.index), s.index) if s.index in tainted else s for s in found.sites),
+    )
 
 
-def _results(placements: list[Placement], run: Run, account: Account) -> Iterator[KernelResult]:
-    """The answers of each placement, which may take an equal part of the steps that are left."""
-    for at, placement in enumerate(placements[:-1]):
-        with account.part(1 / (len(placements) - at)) as some:
-            yield run(some, placement)
-    yield run(account, placements[-1])
-
-
-def _of_code(function: Function, graph: Graph, account: Account) -> list[Tables]:
-    """The placements of functions: one that means none if no call goes through a pointer."""
+def _wherever_code_is(
+    function: Function, graph: Graph, placement: Placement, run: Run, account: Account
+) -> KernelResult:
+    """The answers on which two placements of functions agree, if the kernel calls through pointers."""
     if not function.chooses:
-        return [NO_TABLES]
+        return run(account, placement)
     changed = written(graph, account)
     named = frozenset(v.name for v in tables_named(function))
-    return [Tables.of(placed(function, placement), named, changed) for placement in PLACEMENTS]
-
-
-def _of_memory(
-    graph: Graph, launch: Launch | None, symbols: Symbols, account: Account
-) -> list[tuple[Launch | None, Symbols]]:
-    """The placements of buffers: more than one if the numbers of their addresses are used."""
-    if launch is None or not (launch.invents_addresses or symbols.variables):
-        return [(launch, symbols)]
-    function = graph.function
-    values, known = launch.buffer(function)
-    moved = symbols_of(launch, function, 1)
-    pointers = Pointers(
-        frozenset(_pointers(values, launch.placed(1).buffer(function)[0])),
-        moved.constants != symbols.constants,
-        frozenset(name for name, (place, _) in symbols.variables.items() if place != moved.variables[name][0]),
+    one, two = (replace(placement, code=Tables.of(placed(function, p), named, changed)) for p in PLACEMENTS)
+    with account.part(FIRST_SHARE) as some:
+        first = run(some, one)
+    second = run(account, two)
+    others = {site.index: site for site in second.sites}
+    return replace(
+        first,
+        sites=tuple(_agreed(site, others.get(site.index)) for site in first.sites),
+        assumed=tuple(dict.fromkeys(first.assumed + second.assumed)),
+        notes=tuple(dict.fromkeys(first.notes + second.notes)),
+        endless=first.endless or second.endless,
     )
-    if not uses_numbers(graph, Origins(graph, values, known, account=account), pointers, account):
-        return [(launch, symbols)]
-    return [(launch.placed(at), symbols_of(launch, function, at)) for at in range(buffers.PLACEMENTS)]
+
+
+# --- buffers ------------------------------------------------------------------------------------
+
+
+def _tainted(graph: Graph, launch: Launch | None, symbols: Symbols, account: Account) -> frozenset[int]:
+    """The accesses that may depend on where the buffers of the launch lie, beyond accesses to them."""
+    if launch is None or not (launch.invents_addresses or symbols.variables):
+        return frozenset()
+    function, moved = graph.function, launch.elsewhere()
+    values, known = launch.buffer(function)
+    pointers = Pointers(
+        frozenset(_pointers(values, moved.buffer(function)[0])),
+        symbols_of(moved, function).constants != symbols.constants,
+        frozenset(symbols.variables.keys() - _real(launch, symbols).keys()),
+    )
+    return tainted(graph, Origins(graph, values, known, account=account), pointers, account)
 
 
 def _pointers(values: bytes, moved: bytes) -> Iterator[int]:
@@ -178,20 +182,23 @@ def _pointers(values: bytes, moved: bytes) -> Iterator[int]:
             at += 1
 
 
-def _both(why: Kind, function: Function, one: KernelResult, other: KernelResult) -> KernelResult:
-    """The results on which two placements agree."""
-    others = {site.index: site for site in other.sites}
-    strict = why is Kind.PLACE_OF_BUFFERS
-    return replace(
-        one,
-        sites=tuple(
-            _agreed(site, others.get(site.index), why, strict and function.site(site.index).of == "shared")
-            for site in one.sites
-        ),
-        assumed=tuple(dict.fromkeys(one.assumed + other.assumed)),
-        notes=tuple(dict.fromkeys(one.notes + other.notes)),
-        endless=one.endless or other.endless,
-    )
+def _real(launch: Launch, symbols: Symbols) -> dict[str, tuple[int, np.ndarray]]:
+    """The variables whose addresses the launch specifies."""
+    real = {one.address for one in launch.specified_buffers if not one.invented}
+    return {name: place for name, place in symbols.variables.items() if place[0] in real}
+
+
+def _unplaced(without: SiteResult | None, index: int) -> SiteResult:
+    """The answer for a site that depends on the address of a buffer: that without the buffers."""
+    reason = Reason(Kind.PLACE_OF_BUFFERS, index)
+    if without is None:
+        return SiteResult(index, Status.UNKNOWN, reason, evidence="by rule")
+    if without.status in (Status.EXACT, Status.UNREACHED):
+        return without
+    return replace(without, reason=several(reason, without.reason))
+
+
+# --- code ---------------------------------------------------------------------------------------
 
 
 def written(graph: Graph, account: Account) -> frozenset[str]:
@@ -254,21 +261,10 @@ def _may_meet(one: str, other: str) -> bool:
     return "generic" in (one, other) or one.partition("::")[0] == other.partition("::")[0]
 
 
-def _agreed(
-    site: SiteResult, other: SiteResult | None, why: Kind = Kind.PLACE_OF_CODE, strict: bool = False
-) -> SiteResult:
-    """The answer for a site, without the addresses that the two placements do not have in common.
-
-    why: the reason if they do not agree; strict: they agree only if its requests are the same as well.
-    """
-    differs = other is None or any(getattr(site, name) != getattr(other, name) for name in FIGURES)
-    if (
-        other is None
-        or differs
-        or strict
-        and not (site.distinct == other.distinct and _same(site.patterns, other.patterns))
-    ):
-        return SiteResult(site.index, Status.UNKNOWN, Reason(why, site.index), evidence="by rule")
+def _agreed(site: SiteResult, other: SiteResult | None) -> SiteResult:
+    """The answer for a site, without the addresses that the two placements do not have in common."""
+    if other is None or any(getattr(site, name) != getattr(other, name) for name in FIGURES):
+        return SiteResult(site.index, Status.UNKNOWN, Reason(Kind.PLACE_OF_CODE, site.index), evidence="by rule")
     if site.formula != other.formula:
         site = replace(site, formula="")
     if site.distinct != other.distinct or not _same(site.patterns, other.patterns):

@@ -1,12 +1,13 @@
-"""Whether a kernel uses the number of a pointer for anything but the address of an access: a taint analysis.
+"""The accesses that depend on the numbers of pointers to specified buffers: a taint analysis.
 
     ld.global [p + 4 * i]               p stays a pointer
     {lo, hi} = p; lo += x, carry        its halves, and the carry into the upper one
     and r, p, 15                        no number: p is a multiple of 256, so its low byte is known
-    shr r, p, 8; setp p, end; q - p     the number of p: what follows may depend on where the buffer lies
+    setp.ne q, p, 0                     no number: no pointer to a buffer is null
+    shr r, p, 8; setp p, end; q - p     the number of p: results, branches, stored data and accesses are tainted
 
-A specified buffer has an invented address (`frontend.launch.buffers`). If nothing but accesses depends on it, the
-results hold wherever the buffer lies; else `answer.placements` examines the kernel with several addresses.
+A specified buffer has an invented address (`frontend.launch.buffers`). What an access without taint costs does not
+depend on it; for the others, `answer.placements` gives the answer that holds without the buffers.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ptxaudit.engine.memory.windows import makes_addresses_of
 from ptxaudit.engine.ops.halves import PAIR, WORD
 from ptxaudit.engine.ops.row import Origin
 from ptxaudit.engine.ops.table import OPS
-from ptxaudit.ir.dataflow.solve import solve
+from ptxaudit.ir.dataflow.solve import reached, solve
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import COPY_ASYNC, Address, Const, Instruction, Op, Operand, Reg, Site
 from ptxaudit.ir.operands import WRITES, control_reads, guard_reads
@@ -32,19 +33,29 @@ FOLLOWING = "following pointers to specified buffers"
 KNOWN_BITS = 8  # low bits of a pointer: it is a multiple of `buffers.ALIGNMENT`
 _CONVERSIONS = ("cvta", "cvta.to")
 _ACCESSES = ("load", *WRITES)
+_MEMORIES = frozenset(("local", "shared", "global"))  # "global": what atomic operations return
 _STORED = ("local", "shared", "shared::cluster", "generic")  # what is stored there may be loaded again
+_GOES_ON = ("branch", "switch", "exit", "barrier")  # control whose guard decides no more than where lanes go
 
 
 class Part(Enum):
-    """What of a pointer a value is: all of it, a half, or the carry into its upper half; also with numbers added."""
+    """What of a pointer a value is: all of it, a half, or the carry into its upper half; also with numbers added.
 
-    WHOLE, LOW, HIGH, CARRY = range(4)
+    NUMBER: it depends on the number of a pointer in another way. FALSE, TRUE: a pointer compared with 0. OTHER: or it
+    is a value that does not depend on any pointer.
+    """
+
+    WHOLE, LOW, HIGH, CARRY, NUMBER, FALSE, TRUE, OTHER = range(8)
 
 
 Parts = frozenset[Part]
 NONE: Parts = frozenset()
-_WHOLE, _HALVES = frozenset((Part.WHOLE,)), frozenset((Part.LOW, Part.HIGH))
+_WHOLE, _LOW, _HIGH, _CARRY, _NUMBER, _FALSE, _TRUE, _OTHER = (frozenset((part,)) for part in Part)
+_HALVES = _LOW | _HIGH
+_UNTAINTED = _FALSE | _TRUE | _OTHER
 Node = tuple[int, int]  # instruction, position of its operation
+# An element in a memory: its state space, its bits, and which half of 8 aligned bytes it is (None: any).
+Word = tuple[str, int, int | None]
 
 
 class Pointers(Record):
@@ -62,22 +73,12 @@ class Pointers(Record):
         return bool(self.parameters or self.constants or self.variables)
 
 
-class _Number(Exception):
-    """Something other than the address of an access depends on the number of a pointer."""
-
-
-def uses_numbers(graph: Graph, origins: Origins, pointers: Pointers, account: Account | None = None) -> bool:
-    """Whether anything but the places of accesses to global memory may depend on the numbers of these pointers.
+def tainted(graph: Graph, origins: Origins, pointers: Pointers, account: Account | None = None) -> frozenset[int]:
+    """The accesses (instructions) that may depend on the numbers of these pointers.
 
     account: pays for it. Raises Exhausted.
     """
-    if not pointers:
-        return False
-    try:
-        _Flow(graph, origins, pointers, account).follow()
-    except _Number:
-        return True
-    return False
+    return _Flow(graph, origins, pointers, account).accesses() if pointers else frozenset()
 
 
 class _Flow:
@@ -90,24 +91,68 @@ class _Flow:
         self.stores = False  # a part of a pointer may be stored where it may be loaded again
         self.names = self._names()
         self.results: dict[Node, tuple[Parts, ...]] = {}
-        self.stored: Parts = NONE  # in memory from which it may be loaded again
+        self.stored: dict[Word, Parts] = {}  # in memory from which it may be loaded again
+        self.controlled: set[int] = set()  # blocks whose execution depends on a number
         self._read: dict[tuple[Node, str], tuple[Node, ...]] = {}
 
-    def follow(self) -> None:
-        """Raises _Number if a pointer is used as a number."""
+    def accesses(self) -> frozenset[int]:
+        every = frozenset(self.graph.sites())
         order = [(i.index, k) for i in self.instructions for k, op in enumerate(i.ops) if self._concerns(op)]
-        self.results = {node: (NONE,) * len(self._op(node).dst) for node in order}
+        before: object = None
+        while before != (before := (len(self.controlled), dict(self.stored))):
+            if not self._follow(order):
+                return every
+        return frozenset(i.index for i in self.instructions if i.site is not None and self._is_tainted(i, i.site))
+
+    def _follow(self, order: list[Node]) -> bool:
+        """Computes the fixed point for the blocks that are controlled so far, and the blocks that are then.
+
+        False: lanes may be diverged anywhere, as a number decides how they reconverge.
+        """
+        if self.controlled:  # whatever is computed there is tainted, and what follows from it
+            self.names.update(d.name for i in self.instructions for op in i.ops for d in op.dst if d is not None)
+            order = [(i.index, k) for i in self.instructions for k in range(len(i.ops))]
+        self.results = {node: self.results.get(node, (NONE,) * len(self._op(node).dst)) for node in order}
         readers: dict[Node, list[Node]] = defaultdict(list)
         for node in order:
             for register in self._registers(self._op(node)):
                 for definition in self._definitions(node, register):
                     readers[definition].append(node)
-        before: Parts | None = None
-        while before != self.stored:
-            before = self.stored
-            solve(self.results, self._transfer, readers, order)
-        for instruction in self.instructions:
-            self._check(instruction)
+        solve(self.results, self._transfer, readers, order)
+        return self._control()
+
+    def _control(self) -> bool:
+        parting = self.graph.divergence.parting if self.graph.divergence is not None else frozenset[int]()
+        deciding = set[int]()
+        for i in self.instructions:
+            after = i.index, len(i.ops)
+            if i.control is None or not any(self._parts(r, after) - _UNTAINTED for r in control_reads(i)):
+                continue
+            if i.control.kind not in _GOES_ON or i.control.kind == "barrier" or i.index in parting:
+                return False
+            deciding.add(self.graph.block_of[i.index])
+        follow: dict[int, list[int]] = defaultdict(list)
+        for block, controllers in self.graph.controllers.items():
+            for one in controllers:
+                follow[one].append(block)
+        self.controlled |= reached(
+            [block for one in deciding for block in follow[one]], lambda block: follow.get(block, ())
+        )
+        return True
+
+    def _is_tainted(self, instruction: Instruction, site: Site) -> bool:
+        ops = instruction.ops
+        at = instruction.index, next((k for k, op in enumerate(ops) if op.name in _ACCESSES), len(ops))
+        if self.graph.block_of[instruction.index] in self.controlled:
+            return True
+        if any(self._parts(part, at) - _UNTAINTED for part in (*guard_reads(instruction), site.source_size)):
+            return True
+        places = [(site.space, site.address), ("global", site.source)]
+        return any(
+            (parts := self._parts(place, at)) and not self._is_pointer(space, place, parts, at)
+            for space, place in places
+            if place is not None
+        )
 
     # --- what may contain a part of a pointer ---
 
@@ -122,9 +167,9 @@ class _Flow:
         names, work = set[str](), [op for op in ops if self._begins(op)]
         while work:
             op = work.pop()
-            if op.name == "store" and op.space in _STORED and not self.stores:
+            if op.name in WRITES and op.space in _STORED and not self.stores:
                 self.stores = True
-                work += [other for other in ops if other.name == "load" and other.space in _STORED]
+                work += [other for other in ops if other.name in ("load", "atom") and other.space in _STORED]
             for d in op.dst:
                 if d is not None and d.name not in names:
                     names.add(d.name)
@@ -172,11 +217,11 @@ class _Flow:
             return _WHOLE if source.bits == PAIR else _HALVES
         if type(source) is not Reg:
             return NONE
-        found = NONE
+        found = []
         for definition in self._definitions(node, source.name):
             op, results = self._op(definition), self.results.get(definition, ())
-            found = found.union(*(of for d, of in zip(op.dst, results) if d is not None and d.name == source.name))
-        return found
+            found.append(NONE.union(*(of for d, of in zip(op.dst, results) if d and d.name == source.name)))
+        return _either(found)
 
     # --- transfer functions ---
 
@@ -184,43 +229,60 @@ class _Flow:
         self._spend()
         op = self._op(node)
         sources = [self._parts(source, node) for source in op.src]
-        if op.guard is not None and self._parts(op.guard.reg, node):
-            raise _Number
+        decided = op.guard is not None and bool(self._parts(op.guard.reg, node) - _UNTAINTED)
+        decided = decided or self.graph.block_of[node[0]] in self.controlled
         if op.name in _ACCESSES:
-            return self._accessed(op, node, sources)
-        if not any(sources):
-            return (NONE,) * len(op.dst)
-        return _computed(op, sources)
+            results = self._accessed(op, node, sources, decided)
+        elif any(sources):
+            results = _computed(op, sources)[: len(op.dst)]
+        else:
+            results = (NONE,) * len(op.dst)
+        return tuple(parts | _NUMBER for parts in results) if decided else results
 
-    def _accessed(self, op: Op, node: Node, sources: list[Parts]) -> tuple[Parts, ...]:
-        """Of an access to memory."""
-        place = sources[0] if sources else NONE
-        if place and (place != _WHOLE or not self._is_global(op.space, op.src[0], node)):
-            raise _Number
-        data = NONE.union(*sources[1:])
-        if op.name == COPY_ASYNC:
-            if not data <= _WHOLE:
-                raise _Number
-        elif data and (op.space in _STORED and op.name != "store" or Part.CARRY in data):
-            raise _Number
-        elif op.name == "store" and op.space in _STORED:
-            self.stored |= data
+    def _accessed(self, op: Op, node: Node, sources: list[Parts], decided: bool) -> tuple[Parts, ...]:
+        """Of an access to memory. decided: whether it is made depends on a number."""
+        astray = bool(sources and sources[0]) and not self._is_pointer(op.space, op.src[0], sources[0], node)
+        memories = self._memories(op, node)
+        if op.name in WRITES and memories:
+            data = sources[1:]
+            if op.name == COPY_ASYNC:  # bytes that a pointer points to
+                data = [_NUMBER if s and not self._is_pointer("global", op.src[1], s, node) else NONE for s in data]
+            for k, parts in enumerate(data):
+                whole = parts | (_NUMBER if astray or decided or parts and op.name != "store" else NONE)
+                for memory in memories if whole else ():
+                    word = memory, *_word(op, len(op.src) - 1, k)
+                    self.stored[word] = self.stored.get(word, NONE) | whole
         if op.name not in ("load", "atom"):
             return (NONE,) * len(op.dst)
-        return tuple(self._of_memory(op, node, at) for at in range(len(op.dst)))
+        loaded = tuple(self._of_memory(op, node, at) for at in range(len(op.dst)))
+        return tuple(parts | _NUMBER for parts in loaded) if astray else loaded
 
-    def _is_global(self, space: str, address: Operand, node: Node) -> bool:
-        """Whether an address is computed from pointers to global memory alone."""
-        if space != "generic":
-            return space == "global"
-        bases = self.origins.of(address, *node)
-        return bases is not None and all(base.kind in ("parameter", "variable") for base in bases)
+    def _memories(self, op: Op, node: Node) -> frozenset[str]:
+        """The memories that an access may refer to, of those in which parts of pointers are traced."""
+        if op.space == "global":
+            return frozenset(("global",)) if op.name == "atom" else frozenset()
+        if op.space != "generic":
+            return frozenset((op.space.partition("::")[0],)) & _MEMORIES
+        spaces = self.origins.spaces(op.src[0], *node)
+        return (_MEMORIES if spaces is None else spaces) & (_MEMORIES if op.name == "atom" else _MEMORIES - {"global"})
+
+    def _is_pointer(self, space: str, address: Operand, parts: Parts, node: Node) -> bool:
+        """Whether an address is one in global memory, computed from pointers to it alone."""
+        if parts - _OTHER != _WHOLE or space != "generic":
+            return parts - _OTHER == _WHOLE and space == "global"
+        return self.origins.spaces(address, *node) == frozenset(("global",))
 
     def _of_memory(self, op: Op, node: Node, at: int) -> Parts:
         """What an element loaded from memory may be of a pointer."""
         bits = op.element[0]
-        anything = _WHOLE if bits == PAIR else _HALVES
-        found = self.stored if op.space in _STORED and self.stored else NONE
+        anything = _WHOLE if bits == PAIR else _HALVES if bits == WORD else _NUMBER
+        found = NONE
+        for memory in self._memories(op, node):
+            kept = {word[1:]: parts for word, parts in self.stored.items() if word[0] == memory}
+            own, half = (word := _word(op, len(op.dst), at))[0], word[1]
+            beside = {word, (own, 1 - half)} if half is not None else {word}
+            if kept:
+                found |= kept.get(word, NONE) | _OTHER | (NONE if kept.keys() <= beside else _NUMBER)
         if self.pointers.constants and op.space.startswith("const"):
             found |= anything
         if op.space == "generic" and self.by_address:
@@ -236,107 +298,107 @@ class _Flow:
         near = [start for start in self.pointers.parameters if start - size < offset < start + PAIR // 8]
         if not near or any(offset == start and bits <= KNOWN_BITS for start in near):
             return NONE
-        found = {(0, PAIR): Part.WHOLE, (0, WORD): Part.LOW, (4, WORD): Part.HIGH}.get((offset - near[0], bits))
-        if len(near) > 1 or found is None:
-            raise _Number
-        return frozenset((found,))
-
-    # --- uses that are no operations ---
-
-    def _check(self, instruction: Instruction) -> None:
-        """Raises _Number if a pointer decides where control goes, or the place of an access to shared memory."""
-        ops = instruction.ops
-        after = instruction.index, len(ops)
-        at = instruction.index, next((k for k, op in enumerate(ops) if op.name in _ACCESSES), len(ops))
-        site = instruction.site
-        if any(self._parts(register, after) for register in control_reads(instruction)):
-            raise _Number
-        if any(self._parts(register, at) for register in guard_reads(instruction)):
-            raise _Number
-        if site is not None and any(self._parts(part, at) for part in _decisive(site)):
-            raise _Number
-        if site is not None and self._parts(site.address, at) and not self._is_global(site.space, site.address, at):
-            raise _Number
+        found = {(0, PAIR): _WHOLE, (0, WORD): _LOW, (4, WORD): _HIGH}.get((offset - near[0], bits), _NUMBER)
+        return found if len(near) == 1 else _NUMBER
 
 
-def _decisive(site: Site) -> Iterable[Operand | None]:
-    """The operands of an access that decide its figure by their numbers."""
-    yield site.source_size
-    yield site.ignore.reg if site.ignore is not None else None
+def _word(op: Op, count: int, at: int) -> tuple[int, int | None]:
+    """What the element `at` of `count` is in memory: accesses of several elements are aligned."""
+    bits = op.element[0]
+    return bits, 0 if bits == PAIR else at % 2 if bits == WORD and count % 2 == 0 else None
+
+
+def _either(alternatives: Iterable[Parts]) -> Parts:
+    """One of several values."""
+    found = list(alternatives)
+    every = NONE.union(*found)
+    return every | _OTHER if every and not all(found) else every
 
 
 def _computed(op: Op, sources: list[Parts]) -> tuple[Parts, ...]:
-    """The results of an operation on registers, one of which contains a part of a pointer. Raises _Number."""
-    rest = (NONE,) * (len(op.dst) - 1)
+    """The results of an operation on registers, one of which contains a part of a pointer."""
     row, kind = OPS.get(op.name), op.name.partition(".")[0]
-    if (
-        op.name == "isspacep" or row is None and kind in ("opaque", "clobber", "call")
-    ):  # of no number, or unknown anyway
-        return (NONE, *rest)[: len(op.dst)]
+    if op.name == "isspacep" or row is None and kind in ("opaque", "clobber", "call"):  # of no number, or unknown
+        return (NONE,) * len(op.dst)
     if op.name in _CONVERSIONS or kind == "shfl" or op.name == "select":
         values, others = (sources[:2], sources[2:]) if op.name == "select" else (sources[:1], sources[1:])
-        if any(others):
-            raise _Number
-        return (NONE.union(*values), *rest)
-    if row is None:
-        raise _Number
+        chosen = _either(values) | (_NUMBER if any(other - _UNTAINTED for other in others) else NONE)
+        return (chosen, *(NONE,) * (len(op.dst) - 1))
+    if row is None or any(Part.NUMBER in parts for parts in sources) and _known_truth(op, sources) is None:
+        return (_NUMBER,) * len(op.dst)
     if op.name == "add3.carry":
         whole = _sum(sources)
-        return (whole, *(frozenset((Part.CARRY,)) if whole & {Part.LOW, Part.CARRY} else NONE for _ in rest))
-    return (_result(op, row.origin, sources), *rest)
+        carry = _NUMBER if Part.NUMBER in whole else _CARRY if whole & (_LOW | _CARRY) else NONE
+        return (whole, *(carry,) * (len(op.dst) - 1))
+    truth = _known_truth(op, sources)
+    whole = _result(op, row.origin, sources) if truth is None else truth
+    return (whole, *(_NUMBER if Part.NUMBER in whole else NONE,) * (len(op.dst) - 1))
+
+
+def _known_truth(op: Op, sources: list[Parts]) -> Parts | None:
+    """The result of comparing a pointer, or its upper half, with 0, and what follows from it; None: of anything else.
+
+    Addresses of device memory are above 2**32 (`origins.LOWEST_POINTER`).
+    """
+    if op.name in ("setp.eq", "setp.ne") and any(type(one) is Const and one.value == 0 for one in op.src):
+        pointer = NONE.union(*sources)
+        if pointer in (_WHOLE, _HIGH):
+            return _TRUE if op.name == "setp.ne" else _FALSE
+        return NONE if pointer - _OTHER in (_WHOLE, _HIGH) else None
+    if op.name == "and" and _FALSE in sources:
+        return _FALSE
+    if op.name == "or" and _TRUE in sources:
+        return _TRUE
+    if op.name in ("not", "mov") and sources[0] in (_TRUE, _FALSE):
+        return sources[0] if op.name == "mov" else _TRUE if sources[0] == _FALSE else _FALSE
+    return NONE if all(parts <= _UNTAINTED for parts in sources) else None
 
 
 def _result(op: Op, origin: Origin, sources: list[Parts]) -> Parts:
-    """The first result of an operation of the table."""
-    factor = (
-        next((1 - k for k in (0, 1) if type(one := op.src[k]) is Const and one.value == 1), None)
-        if op.name
-        in (
-            "mul",
-            "mad",
-        )
-        else None
-    )
+    """The first result of an operation of the table, on parts of pointers that are no mere numbers."""
+    parts, other = [one - _OTHER for one in sources], NONE.union(*sources) & _OTHER
+    factor = None
+    if op.name in ("mul", "mad"):
+        factor = next((1 - k for k in (0, 1) if type(one := op.src[k]) is Const and one.value == 1), None)
+    found = _NUMBER
     if op.name == "and" and any(type(one) is Const and one.value >> KNOWN_BITS == 0 for one in op.src):
-        if NONE.union(*sources) <= {Part.WHOLE, Part.LOW}:
-            return NONE
-    if op.name == "mov":
-        return sources[0]
-    if op.name == "zext" and sources[0] == {Part.CARRY}:
-        return sources[0]
-    if op.name in ("trunc", "extract"):
-        return _piece(op, sources[0])
-    if op.name == "cat" and len(sources) == 2 and sources[0] == {Part.LOW} and sources[1] == {Part.HIGH}:
-        return _WHOLE
-    if op.name == "add":
-        return _sum(sources)
-    if op.name == "sub" and not sources[1]:
-        return sources[0]
-    if factor is not None:
-        return _sum([sources[factor], *sources[2:]])
-    if origin is Origin.ADDEND and not sources[0] and not sources[1]:
-        return sources[2]
-    raise _Number
+        found = NONE if NONE.union(*parts) <= _WHOLE | _LOW else _NUMBER
+    elif op.name == "mov" or op.name == "zext" and parts[0] == _CARRY:
+        found = parts[0]
+    elif op.name in ("trunc", "extract"):
+        found = _piece(op, parts[0])
+    elif op.name == "cat" and parts == [_LOW, _HIGH]:
+        found = _WHOLE
+    elif op.name == "add":
+        found = _sum(parts)
+    elif op.name == "sub" and not parts[1]:
+        found = parts[0]
+    elif factor is not None:
+        found = _sum([parts[factor], *parts[2:]])
+    elif origin is Origin.ADDEND and not parts[0] and not parts[1]:
+        found = parts[2]
+    return found | other if found else NONE
 
 
 def _piece(op: Op, source: Parts) -> Parts:
     """Some bits of a value."""
     bits = op.dst[0].bits if op.dst[0] is not None else WORD
     offset = op.attrs[0] if op.name == "extract" else 0
-    if offset + bits <= KNOWN_BITS and source <= {Part.WHOLE, Part.LOW}:
+    if offset + bits <= KNOWN_BITS and source <= _WHOLE | _LOW:
         return NONE
     if source != _WHOLE or bits != WORD or offset not in (0, WORD):
-        raise _Number
-    return frozenset((Part.HIGH if offset else Part.LOW,))
+        return _NUMBER
+    return _HIGH if offset else _LOW
 
 
 def _sum(sources: list[Parts]) -> Parts:
     """A pointer, or a half of one, and numbers; an upper half and a carry."""
-    carry = frozenset((Part.CARRY,))
-    pointers = [parts for parts in sources if parts and parts != carry]
-    carries = any(parts == carry for parts in sources)
+    parts = [one - _OTHER for one in sources]
+    pointers = [one for one in parts if one and one != _CARRY]
+    carries = _CARRY in parts
+    other = NONE.union(*sources) & _OTHER
     if not pointers:
-        return carry if carries else NONE
-    if len(pointers) > 1 or carries and pointers[0] != {Part.HIGH}:
-        raise _Number
-    return pointers[0]
+        return _CARRY | other if carries else NONE
+    if len(pointers) > 1 or len(pointers[0]) > 1 or carries and pointers[0] != _HIGH:
+        return _NUMBER
+    return pointers[0] | other

@@ -1,8 +1,8 @@
 """Specified contents of memory that a launch's pointers point to, and the addresses assigned to them.
 
     params = [{file = "idx.npy"}, {values = [3, 1, 2], type = "i32"}, "?", 3]
-    -> the parameters 0x700055555500, 0x700155556500, not specified, 3
-       launch.buffers = ((0x700055555500, array([…], uint8)), (0x700155556500, array([3, 0, 0, 0, 1, …], uint8)))
+    -> the parameters 0x700000000000, 0x700100001000, not specified, 3
+       launch.buffers = ((0x700000000000, array([…], uint8)), (0x700100001000, array([3, 0, 0, 0, 1, …], uint8)))
 
 A buffer holds the contents of memory when the kernel starts. Its address is invented: a multiple of 256, as from
 cudaMalloc, with a gap between buffers, so that an out-of-bounds index into one does not fall into another. In a
@@ -27,13 +27,9 @@ if TYPE_CHECKING:
     import numpy as np
 
 ALIGNMENT = 256  # bytes, as cudaMalloc guarantees
-FIRST_ADDRESS = 0x7000_5555_5500  # no placement of a small buffer contains a multiple of 2**32
+FIRST_ADDRESS = 0x7000_0000_0000
 GAP = 1 << 32  # bytes left free after each buffer
-# Other placements: with all bits of an address above the alignment inverted, so that buffers are in the opposite order;
-# and by a distance in which no small number divides. The distances are primes, less than half of the gap in all.
-_INVERTED = 0x7FFF_FFFF_FF00
-_DISTANCES = (8388593, 8388587, 8388581, 8388571, 8388547, 8388539, 8388473, 8388461)  # in units of the alignment
-PLACEMENTS = 3
+_OTHERWISE = 0x7FFF_FFFF_FF00  # all bits of an address above the alignment
 
 TYPES = {f"{letter}{bits}": f"<{letter}{bits // 8}" for letter in "iu" for bits in (8, 16, 32, 64)}
 TYPES |= {f"f{bits}": f"<f{bits // 8}" for bits in (16, 32, 64)}
@@ -246,12 +242,9 @@ def _buffer(array: np.ndarray, origin: str | None = None, own: bool = False) -> 
     return Buffer(data, name, array.shape, origin)
 
 
-def moved(address: int, placement: int) -> int:
-    """The address of a buffer in another placement, 1 or 2, from its address in the first, 0."""
-    if placement == 1:
-        return address ^ _INVERTED
-    ordinal = (address - FIRST_ADDRESS) // GAP
-    return address + (ALIGNMENT * _DISTANCES[ordinal % len(_DISTANCES)] if placement else 0)
+def elsewhere(address: int) -> int:
+    """Another address than an invented one, which differs in all its bytes but the lowest and the highest two."""
+    return address ^ _OTHERWISE
 
 
 class Places:

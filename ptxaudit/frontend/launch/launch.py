@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ptxaudit.base.demangle import demangle, split_name
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.exact import exactly
-from ptxaudit.frontend.launch.buffers import Buffer, Places, at_address, is_buffer, moved
+from ptxaudit.frontend.launch.buffers import Buffer, Places, at_address, elsewhere, is_buffer
 from ptxaudit.frontend.launch.parameters import pack
 from ptxaudit.ir import nodes as ir
 
@@ -330,15 +330,20 @@ class Launch:
             why.append(f"no block has {shared:,} bytes of shared memory: {MOST_SHARED:,} is the largest on any GPU")
         return tuple(f"CUDA would reject this launch: {sentence}" for sentence in why)
 
-    def placed(self, placement: int) -> Launch:
-        """This launch with its buffers at other invented addresses (`buffers.moved`); itself for the placement 0."""
-        if not placement:
-            return self
+    def elsewhere(self) -> Launch:
+        """This launch with its buffers at other invented addresses (`buffers.elsewhere`)."""
+        return self._with_buffers(lambda one: replace(one, address=elsewhere(one.address)))
+
+    def without_buffers(self) -> Launch:
+        """This launch without the buffers at invented addresses: these pointers are not specified."""
+        return self._with_buffers(lambda one: "?")
+
+    def _with_buffers(self, change: Callable[[Buffer], Any]) -> Launch:
         return replace(
             self,
-            params=_moved(self.params, placement),
-            named={key: _moved(value, placement) for key, value in self.named.items()},
-            symbols={key: _moved(value, placement) for key, value in self.symbols.items()},
+            params=_changed(self.params, change),
+            named={key: _changed(value, change) for key, value in self.named.items()},
+            symbols={key: _changed(value, change) for key, value in self.symbols.items()},
         )
 
     def buffer(self, function: ir.Function) -> tuple[bytes, bytes]:
@@ -349,11 +354,11 @@ class Launch:
         return pack(self, function)
 
 
-def _moved(value: Any, placement: int) -> Any:
-    """A value with its buffers at their addresses in another placement."""
-    if isinstance(value, Buffer) and value.invented:
-        return replace(value, address=moved(value.address, placement))
-    return tuple(_moved(item, placement) for item in value) if isinstance(value, tuple) else value
+def _changed(value: Any, change: Callable[[Buffer], Any]) -> Any:
+    """A value with another one for each buffer at an invented address."""
+    if isinstance(value, Buffer):
+        return change(value) if value.invented else value
+    return tuple(_changed(item, change) for item in value) if isinstance(value, tuple) else value
 
 
 def _buffers_in(value: Any) -> Iterator[Buffer]:

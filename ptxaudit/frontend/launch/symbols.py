@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ptxaudit.base.demangle import demangle, split_name
 from ptxaudit.base.records import Record
-from ptxaudit.frontend.launch.buffers import Buffer, Places, moved
+from ptxaudit.frontend.launch.buffers import Buffer, Places
 from ptxaudit.frontend.launch.launch import Launch, same_name
 from ptxaudit.frontend.launch.parameters import encode, specified
 from ptxaudit.ir import nodes as ir
@@ -36,16 +36,15 @@ class Symbols(Record):
 NOTHING_SPECIFIED = Symbols({}, {})
 
 
-def symbols_of(launch: Launch, function: ir.Function, placement: int = 0) -> Symbols:
+def symbols_of(launch: Launch, function: ir.Function) -> Symbols:
     """The contents that the launch specifies for the variables that the kernel can name.
 
-    placement: of the buffers and of the variables themselves (`buffers.moved`), if their addresses are invented.
     Raises InputError, at the launch's position, for a name that no variable has and for contents that do not fit.
     """
     constants: dict[str, tuple[bytes, bytes] | None] = {}
     variables: dict[str, tuple[int, np.ndarray]] = {}
     places = Places(list(launch.specified_buffers))
-    for key, value in launch.placed(placement).symbols.items():
+    for key, value in launch.symbols.items():
         variable = _variable(launch, function, key)
         content = _content(launch, variable, key, value) if specified(value) else None
         if variable.space != "global":
@@ -56,11 +55,8 @@ def symbols_of(launch: Launch, function: ir.Function, placement: int = 0) -> Sym
                     f"symbol {key}: ?? is for bytes of constant memory",
                     "specify all bytes of a variable in global memory",
                 )
-            if isinstance(value, Buffer):
-                variables[variable.name] = value.address, value.data
-            else:
-                buffer = places.placed(_bytes(content[0]), launch.file)
-                variables[variable.name] = moved(buffer.address, placement), buffer.data
+            buffer = places.placed(value if isinstance(value, Buffer) else _bytes(content[0]), launch.file)
+            variables[variable.name] = buffer.address, buffer.data
     return Symbols(constants, variables)
 
 

@@ -15,7 +15,6 @@ STATED = {
     "explicit_reconvergence": True,
     "absolute_shared": True,
     "unique_places": True,
-    "register_pairs": True,
 }
 
 PROLOGUE = """.version 9.0

@@ -15,7 +15,7 @@ from ptxaudit.engine.domain.outcomes import Alternatives
 from ptxaudit.engine.domain.value import MAX_TERMS, Uniform, Value, constant, unknown
 from ptxaudit.engine.fixpoint.states import lanes_that_agree
 from ptxaudit.engine.memory.environment import Environment
-from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, rejoined
+from ptxaudit.engine.ops.halves import Carry, UpperHalf, carried, rejoined
 from ptxaudit.engine.ops.operations import apply
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
@@ -308,13 +308,15 @@ def test_predicate_with_alternatives_is_not_equal_to_its_negation():
 
 
 def test_carry_of_three_addends_may_be_2():
-    op = Op("add3.carry", (), (), 32, (KEEP,))
+    op = Op("add3.carry", (), (), 32)
     numbers = [unknown(Uniform(name, 32, key=name)) for name in "abc"]
     no = constant(0, 1)
-    assert not isinstance(apply(op, (*numbers, no, no))[1], Carry)
+    one, two = apply(op, (*numbers, no, no))[1:]
+    assert isinstance(one, Carry) and isinstance(two, Carry) and not one.alone
+    assert carried(tuple(numbers), one, no) is None and carried(tuple(numbers), two, no) is None
     assert isinstance(apply(op, (*numbers[:2], constant(0, 32), no, no))[1], Carry)
     yes = constant(1, 1)
-    assert not isinstance(apply(op, (*numbers[:2], constant(0, 32), yes, yes))[1], Carry)
+    assert not apply(op, (*numbers[:2], constant(0, 32), yes, yes))[1].alone
 
 
 def test_rejoined_halves_add_coefficients_of_parameter_and_its_lower_half():

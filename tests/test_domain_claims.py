@@ -17,7 +17,7 @@ from fingerprints import PRINTS, remember_fingerprints  # noqa: F401 (used by ev
 
 from ptxaudit.engine.domain.lane_classes import classes_of
 from ptxaudit.engine.domain.value import Uniform, Value, constant, known, resize, unknown
-from ptxaudit.engine.ops.halves import KEEP, UpperHalf
+from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.engine.ops.operations import apply
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
@@ -170,7 +170,6 @@ def steps(rng: random.Random, pool: list[Made]) -> Iterator[tuple[Op, tuple[Made
 
     while True:
         bits = rng.choice((32, 32, 32, 64))
-        keep = rng.choice(((), (KEEP,)))
         shift = rng.choice((number(0, 1, 2, 3, 7, 16, 31, 32, 35, 63, 64), some(32)))
         yield rng.choice(
             (
@@ -191,8 +190,8 @@ def steps(rng: random.Random, pool: list[Made]) -> Iterator[tuple[Op, tuple[Made
                 lambda: (Op(rng.choice(("zext", "sext")), (), (), bits), (some(rng.choice((1, 32))),), 1),
                 lambda: (Op("trunc", (), (), rng.choice((8, 16, 32))), (some(64),), 1),
                 lambda: (Op(rng.choice(("zext", "sext")), (), (), 32), (some(rng.choice((8, 16))),), 1),
-                lambda: (Op("extract", (), (), 32, (rng.choice((0, 32)), *keep)), (some(64),), 1),
-                lambda: (Op("cat", (), (), 64, keep), (some(32), some(32)), 1),
+                lambda: (Op("extract", (), (), 32, (rng.choice((0, 32)),)), (some(64),), 1),
+                lambda: (Op("cat", (), (), 64), (some(32), some(32)), 1),
                 lambda: (Op(f"mulwide.{rng.choice('us')}", (), (), 64), (some(32), some(32)), 1),
                 lambda: (Op(f"madwide.{rng.choice('us')}", (), (), 64), (some(32), some(32), some(64)), 1),
                 lambda: (Op("bfe.u", (), (), bits), (some(bits), number(0, 3, 31, 40), number(0, 1, 8, 32)), 1),
@@ -203,7 +202,7 @@ def steps(rng: random.Random, pool: list[Made]) -> Iterator[tuple[Op, tuple[Made
                     1,
                 ),
                 lambda: (
-                    Op(f"shf.{rng.choice('lr')}", (), (), 32, (rng.choice(("wrap", "clamp")), *keep)),
+                    Op(f"shf.{rng.choice('lr')}", (), (), 32, (rng.choice(("wrap", "clamp")),)),
                     (some(32), some(32), number(0, 1, 5, 31, 32, 33)),
                     1,
                 ),
@@ -219,7 +218,7 @@ def steps(rng: random.Random, pool: list[Made]) -> Iterator[tuple[Op, tuple[Made
                 lambda: (Op("cat", (), (), 32), (some(16), some(16)), 1),
                 lambda: (Op("popc", (), (), 32), (some(32),), 1),
                 lambda: (
-                    Op("add3.carry", (), (), 32, keep),
+                    Op("add3.carry", (), (), 32),
                     (some(32), some(32), rng.choice((some(32), number(0))), some(1), Made(constant(0, 1))),
                     3,
                 ),

@@ -1,7 +1,7 @@
 """The tellings: how much of a measured launch is specified to the engine, from everything to nothing.
 
 told      grid, block, the value of every parameter, contents and addresses of buffers, the host's writes to variables
-placed    the same without the addresses of buffers, which the engine invents
+placed    the same without the addresses of buffers
 bytes     grid, block and the parameter buffer, as a capture tool records it
 shape     grid and block
 block     the block alone

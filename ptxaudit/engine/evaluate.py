@@ -17,7 +17,7 @@ from ptxaudit.base.words import plural
 from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
 from ptxaudit.engine.answer.assumptions import assumed
 from ptxaudit.engine.answer.kept import Kept
-from ptxaudit.engine.answer.placements import Placement, with_placements
+from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
 from ptxaudit.engine.answer.result import KernelResult, SiteResult, unfinished
 from ptxaudit.engine.answer.task import Task
 from ptxaudit.engine.domain.lanes import LANES
@@ -26,11 +26,13 @@ from ptxaudit.engine.memory.clusters import clustered
 from ptxaudit.engine.memory.constants import Constants
 from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.engine.memory.origins import Origins
+from ptxaudit.engine.memory.pointers import Seen, seen
 from ptxaudit.engine.memory.reach import Reach
 from ptxaudit.engine.memory.rows import environment, three
 from ptxaudit.engine.memory.written import given
 from ptxaudit.engine.ops.operations import on_machine
 from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, Symbols, symbols_of
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.hardware.unscored import MEASURED
@@ -62,7 +64,8 @@ def evaluate(
         return KernelResult(tuple(asked.listed.values()))
     account = account or Account.for_budget(DEFAULT_BUDGET)
     try:
-        found = with_placements(function, graph, launch, partial(_evaluated, graph, machine, facts, asked), account)
+        run = partial(_evaluated, graph, launch, machine, facts, asked)
+        found = with_placements(function, graph, run, account) if function.chooses else run(account)
         return replace(
             found,
             sites=tuple(_in_range(site, asked.accesses.get(site.index), machine, function) for site in found.sites),
@@ -105,16 +108,19 @@ class _Asked(Record):
 
 def _evaluated(
     graph: Graph,
+    launch: Launch | None,
     machine: Machine,
     facts: Facts,
     asked: _Asked,
     account: Account,
-    placement: Placement,
+    code: Tables = NO_TABLES,
 ) -> KernelResult:
-    """Evaluates with a placement of the buffers of the launch, and of functions and their tables."""
-    function, accesses, launch, code = graph.function, asked.accesses, placement.launch, placement.code
-    facts = _specified(graph, placement, machine, facts, account)
-    task = Task(graph, launch, machine, facts, accesses, _originals(function, accesses))
+    """Evaluates with a placement of functions and their tables. code: the placement."""
+    function, accesses = graph.function, asked.accesses
+    symbols = symbols_of(launch, function) if launch is not None else NOTHING_SPECIFIED
+    visible = seen(launch, symbols, function)
+    facts = _specified(graph, launch, symbols, visible, machine, facts, account, code)
+    task = Task(graph, visible.launch, machine, facts, accesses, _originals(function, accesses))
     results, simulated, endless = asked.listed, dict[int, SiteResult](), None
     spent = account.spent
     if task.whole is not None:
@@ -145,21 +151,31 @@ def _evaluated(
     return KernelResult(sites, supposed + assumed(task, code, sites), endless=endless)
 
 
-def _specified(graph: Graph, placement: Placement, machine: Machine, facts: Facts, account: Account) -> Facts:
-    """The facts, including those from the launch, the machine and the file."""
-    function, launch, symbols, code = graph.function, placement.launch, placement.symbols, placement.code
+def _specified(
+    graph: Graph,
+    launch: Launch | None,
+    symbols: Symbols,
+    visible: Seen,
+    machine: Machine,
+    facts: Facts,
+    account: Account,
+    code: Tables,
+) -> Facts:
+    """The facts, including those from the launch, the machine and the file. visible: what the code sees of it."""
+    function = graph.function
     values, known = launch.buffer(function) if launch is not None else (b"", b"")
     origins = Origins(graph, values, known, account=account)
     facts = replace(
         facts,
-        constants=Constants.of(code.initialised(function), symbols.constants),
+        constants=Constants.of(code.initialised(function), visible.constants),
         origins=origins,
         meanings=on_machine(machine.measurements.special),
         code=code.functions,
     )
     if launch is not None and (launch.buffers or symbols.variables):
         reach = _reach(function, graph, launch, facts)
-        facts = replace(facts, memory=given(graph, origins, launch.buffers, symbols.variables, reach))
+        memory = given(graph, origins, launch.buffers, symbols.variables, reach)
+        facts = replace(facts, memory=replace(memory, pointers=visible.pointers))
         variables = {name: address for name, (address, _) in symbols.variables.items()}
         pointed = (*launch.buffers, *symbols.variables.values())
         facts = replace(facts, counters=tickets.counters(graph, origins, pointed, variables))

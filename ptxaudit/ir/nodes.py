@@ -379,7 +379,6 @@ class Function(Record, dict=True):
     absolute_shared: shared memory is addressed from its start, as one range, with the block's rank in its cluster
     from bit 24 on; otherwise relative to variables that have no location yet.
     unique_places: no two instructions of the file have the same place; otherwise a line may have several statements.
-    register_pairs: a 64-bit number is in two registers.
     final: the code runs as it stands: no compiler will combine its accesses or spill its registers.
     """
 
@@ -405,7 +404,6 @@ class Function(Record, dict=True):
     explicit_reconvergence: bool = False
     absolute_shared: bool = False
     unique_places: bool = False
-    register_pairs: bool = False
     final: bool = False
 
     @cached_property

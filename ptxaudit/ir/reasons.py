@@ -315,9 +315,6 @@ class Kind(Enum):
     JUMP_NOT_RESOLVED = Row("the target of {at} is unknown and may be anywhere")
     HIDDEN = Row("an unmodelled call may lead there: {at}")
     PLACE_OF_CODE = Row("depends on the addresses of functions, which are assigned at load time")
-    PLACE_OF_BUFFERS = Row(
-        "depends on the addresses of the specified buffers, of which only the contents are specified"
-    )
     NO_PATH = Row("no path leads there")
     NO_RULE = Row("{opcode} has no rule: {said}")
     NOT_SCORED = Row("{said}")  # according to the table of accesses, or the machine's

@@ -23,8 +23,6 @@ from ptxaudit.ir import nodes as ir
 Memory = Literal["shared", "global", "local"]
 EVERY: tuple[Memory, ...] = ("shared", "global", "local")
 _ACCESSES = ("load", "store", "atom")
-_OF_PAIRS = ("cat", "extract", "add3.carry", "shf.l")
-KEEP = "halves"  # as `engine.ops.halves` reads it
 
 
 def memories(space: str) -> tuple[Memory, ...]:
@@ -36,7 +34,6 @@ def with_sites(function: ir.Function, wanted: Sequence[Memory]) -> ir.Function:
     """The function with a site for each access to the wanted memories."""
     if tuple(wanted) == ("shared",):
         return function
-    wide = "global" in wanted and function.register_pairs
     starts: list[int] = []
     out: list[ir.Instruction] = []
     origin: list[tuple[str, int]] = []
@@ -47,22 +44,13 @@ def with_sites(function: ir.Function, wanted: Sequence[Memory]) -> ir.Function:
             sites = sites[:1]
         for site in sites[1:]:
             out.append(_beside(i, site, len(out)))
-        out.append(
-            replace(i, index=len(out), ops=_with_halves(i.ops) if wide else i.ops, site=sites[0] if sites else None)
-        )
+        out.append(replace(i, index=len(out), site=sites[0] if sites else None))
         origin += [function.origin_of(i.index)] * (len(out) - len(origin))
     starts.append(len(out))
     if len(out) == len(function.instructions):
         return replace(function, instructions=tuple(out))
     moved = tuple(_moved(i, starts) for i in out)
     return replace(function, instructions=moved, origin=tuple(origin))
-
-
-def _with_halves(ops: tuple[ir.Op, ...]) -> tuple[ir.Op, ...]:
-    """The operations; those on register pairs are marked to let halves remember their numbers (`engine.ops.halves`)."""
-    if not any(op.name in _OF_PAIRS for op in ops):
-        return ops
-    return tuple(replace(op, attrs=(*op.attrs, KEEP)) if op.name in _OF_PAIRS else op for op in ops)
 
 
 def site_of(instruction: ir.Instruction, of: Memory) -> ir.Site | None:

@@ -1,15 +1,12 @@
-"""Answers that hold wherever the functions of a kernel and the buffers of its launch are placed.
+"""Answers for a kernel that calls through pointers: those that hold wherever its functions are placed.
 
 The addresses of functions, and of tables of them, are invented (`code_addresses`), twice. An answer that differs
 between the two depends on the invented numbers and is discarded.
-
-The addresses of specified buffers are invented, too (`frontend.launch.buffers`). A site that depends on the number of
-a pointer in another way than by accesses to its buffer (`pointer_flow`) gets the answer without these buffers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -25,19 +22,15 @@ from ptxaudit.engine.answer.kept import Kept, Places, Requests
 from ptxaudit.engine.answer.result import KernelResult, Pattern, SiteResult
 from ptxaudit.engine.memory.given import SPACES, Given
 from ptxaudit.engine.memory.origins import Origins
-from ptxaudit.engine.memory.pointer_flow import Pointers, tainted
 from ptxaudit.engine.memory.read_from import definitions
-from ptxaudit.frontend.launch.launch import Launch
-from ptxaudit.frontend.launch.parameters import ADDRESS_BYTES
-from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, Symbols, symbols_of
 from ptxaudit.ir.code_addresses import PLACEMENTS, CodeAddresses, placed, tables_named
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Address, Function, Op, Operand, Reg, Variable
-from ptxaudit.ir.reasons import Kind, Reason, several
+from ptxaudit.ir.reasons import Kind, Reason
 
 LOOKING = "looking at what writes tables of functions"
-FIRST_SHARE = 0.5  # of the steps left, for the first of the two placements
 _SPACES_STORED = (*SPACES, "shared", "shared::cluster", "local")  # loads from these yield what the kernel has stored
+FIRST_SHARE = 0.5  # of the steps left, for the first of the two placements
 _BESIDE = frozenset(
     ("index", "reason", "formula", "patterns", "distinct", "common", "kept")
 )  # those that are no figures
@@ -79,13 +72,11 @@ class Tables(Record):
         more = {name: place for name, place in self.memory.items() if name not in specified.variables}
         tables = [((address, np.frombuffer(content, np.uint8)), True) for address, content in more.values()]
         rows = sorted([*zip(specified.buffers, specified.trusted), *tables], key=lambda row: row[0][0])
-        return Given(
-            tuple(buffer for buffer, _ in rows),
-            tuple(trusted for _, trusted in rows),
-            specified.promised,
-            specified.variables | {name: address for name, (address, _) in more.items()},
-            specified.awaited,
-            specified.writes,
+        return replace(
+            specified,
+            buffers=tuple(buffer for buffer, _ in rows),
+            trusted=tuple(trusted for _, trusted in rows),
+            variables=specified.variables | {name: address for name, (address, _) in more.items()},
         )
 
     def sentences(self) -> tuple[str, ...]:
@@ -100,50 +91,15 @@ class Tables(Record):
 NO_TABLES = Tables()
 
 
-class Placement(Record):
-    """A launch, the contents that it specifies for variables, and the addresses of code."""
-
-    launch: Launch | None
-    symbols: Symbols = NOTHING_SPECIFIED
-    code: Tables = NO_TABLES
-
-
-Run = Callable[[Account, Placement], KernelResult]
-
-
 def with_placements(
-    function: Function, graph: Graph, launch: Launch | None, run: Run, account: Account
+    function: Function, graph: Graph, run: Callable[..., KernelResult], account: Account
 ) -> KernelResult:
-    """The answers, if they hold wherever the functions of the kernel and the buffers of the launch lie.
-
-    run: (account, placement) -> the answers with these addresses. Raises Exhausted.
-    """
-    symbols = NOTHING_SPECIFIED if launch is None else symbols_of(launch, function)
-    tainted = _tainted(graph, launch, symbols, account)
-    found = _wherever_code_is(function, graph, Placement(launch, symbols), run, account)
-    if launch is None or not any(site.index in tainted for site in found.sites):
-        return found
-    unplaced = launch.without_buffers()
-    without = Placement(unplaced, replace(symbols_of(unplaced, function), variables=_real(launch, symbols)))
-    others = {site.index: site for site in _wherever_code_is(function, graph, without, run, account).sites}
-    return replace(
-        found,
-        sites=tuple(_unplaced(others.get(s.index), s.index) if s.index in tainted else s for s in found.sites),
-    )
-
-
-def _wherever_code_is(
-    function: Function, graph: Graph, placement: Placement, run: Run, account: Account
-) -> KernelResult:
-    """The answers on which two placements of functions agree, if the kernel calls through pointers."""
-    if not function.chooses:
-        return run(account, placement)
+    """The answers on which all placements agree. run: (account, tables) -> the answers with these. Raises Exhausted."""
     changed = written(graph, account)
     named = frozenset(v.name for v in tables_named(function))
-    one, two = (replace(placement, code=Tables.of(placed(function, p), named, changed)) for p in PLACEMENTS)
     with account.part(FIRST_SHARE) as some:
-        first = run(some, one)
-    second = run(account, two)
+        first = run(some, Tables.of(placed(function, PLACEMENTS[0]), named, changed))
+    second = run(account, Tables.of(placed(function, PLACEMENTS[1]), named, changed))
     others = {site.index: site for site in second.sites}
     return replace(
         first,
@@ -152,53 +108,6 @@ def _wherever_code_is(
         notes=tuple(dict.fromkeys(first.notes + second.notes)),
         endless=first.endless or second.endless,
     )
-
-
-# --- buffers ------------------------------------------------------------------------------------
-
-
-def _tainted(graph: Graph, launch: Launch | None, symbols: Symbols, account: Account) -> frozenset[int]:
-    """The accesses that may depend on where the buffers of the launch lie, beyond accesses to them."""
-    if launch is None or not (launch.invents_addresses or symbols.variables):
-        return frozenset()
-    function, moved = graph.function, launch.elsewhere()
-    values, known = launch.buffer(function)
-    pointers = Pointers(
-        frozenset(_pointers(values, moved.buffer(function)[0])),
-        symbols_of(moved, function).constants != symbols.constants,
-        frozenset(symbols.variables.keys() - _real(launch, symbols).keys()),
-    )
-    return tainted(graph, Origins(graph, values, known, account=account), pointers, account)
-
-
-def _pointers(values: bytes, moved: bytes) -> Iterator[int]:
-    """The offsets of the pointers to buffers among the parameters, from their bytes under two placements."""
-    at = 0
-    while at < len(values):
-        if values[at] != moved[at]:  # the lowest byte is the same
-            yield at - 1
-            at += ADDRESS_BYTES - 1
-        else:
-            at += 1
-
-
-def _real(launch: Launch, symbols: Symbols) -> dict[str, tuple[int, np.ndarray]]:
-    """The variables whose addresses the launch specifies."""
-    real = {one.address for one in launch.specified_buffers if not one.invented}
-    return {name: place for name, place in symbols.variables.items() if place[0] in real}
-
-
-def _unplaced(without: SiteResult | None, index: int) -> SiteResult:
-    """The answer for a site that depends on the address of a buffer: that without the buffers."""
-    reason = Reason(Kind.PLACE_OF_BUFFERS, index)
-    if without is None:
-        return SiteResult(index, Status.UNKNOWN, reason, evidence="by rule")
-    if without.status in (Status.EXACT, Status.UNREACHED):
-        return without
-    return replace(without, reason=several(reason, without.reason))
-
-
-# --- code ---------------------------------------------------------------------------------------
 
 
 def written(graph: Graph, account: Account) -> frozenset[str]:

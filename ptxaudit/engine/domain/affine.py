@@ -15,7 +15,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from ptxaudit.base.arrays import throughout
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain import alternatives, naming, truths
 from ptxaudit.engine.domain.known_bits import known_part, total
 from ptxaudit.engine.domain.value import (
@@ -66,14 +66,12 @@ def fit(value: Value, bits: int) -> Value:
     if bits < own and bits > 1:
         valid = None if value.valid is None or value.valid >= bits else value.valid
         terms = tuple([(u, d) for u, c in value.terms if some(d := resize(c, bits))])
-        return Value(
-            resize(value.base, bits),
-            terms,
-            valid,
-            value.poison,
-            value.why,
-            None if value.sure is None else resize(value.sure, bits),
-        )
+        poison, sure = value.poison, None if value.sure is None else resize(value.sure, bits)
+        if poison is not None and sure is not None:  # in some lanes, perhaps only bits above these are unknown
+            poison = poison & (sure != DTYPES[bits]((1 << bits) - 1))
+            if not anywhere(poison):
+                poison = sure = None
+        return Value(resize(value.base, bits), terms, valid, poison, value.why, sure)
     if bits == 1:
         return truth(value)
     return zero_extend(value, bits)

@@ -108,7 +108,9 @@ def execute_in_round(op: Op, lap: Round, view: View, index: int) -> None:
         after = view.read(d)
         if isinstance(after, UpperHalf):
             after = after.whole
-        if after.poison is None and after.valid is None and all(u in before for u, _ in after.terms):
+        others = [c != 0 for u, c in after.terms if u not in before]
+        others += [] if after.poison is None else [after.poison]
+        if after.valid is None and not any(anywhere(lanes & view.mask) for lanes in others):
             continue
         if not _lost(was, view.mask) and (lap.live is None or d.name in lap.live):
             raise NotAffine

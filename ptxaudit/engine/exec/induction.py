@@ -30,7 +30,8 @@ def step_between(before: Value, after: Value) -> Value | None:
     """What a trip adds in each lane, even if the value is unknown; None if the two do not differ by a number."""
     if isinstance(before, UpperHalf) and isinstance(after, UpperHalf):
         whole = step_between(before.whole, after.whole)
-        return None if whole is None else UpperHalf(whole)
+        if whole is not None:
+            return UpperHalf(whole)
     if before.base.dtype != after.base.dtype or before.base.dtype == bool:
         return None
     step = affine.subtract(after, before)

@@ -87,7 +87,7 @@ class Hypothesis(Struct, eq=False):
 
     def guess(self, name: str, entry: Value | None, after: Value | None) -> None:
         """Supposes that a register moves by a step, if a trip from `entry` to `after` suggests one."""
-        step = None if entry is None or after is None or entry.poison is not None else step_between(entry, after)
+        step = None if entry is None or after is None else step_between(entry, after)
         if step is not None:
             self.kinds[name], self.steps[name] = "step", step
 
@@ -202,12 +202,12 @@ class Hypothesis(Struct, eq=False):
                 and (now.why is not None and now.why.data or not (came.why and came.why.data))
             ):
                 return "same"
-            if steps and before.base.dtype != bool and before.poison is None and came.poison is None:
+            if steps:
                 step = step_between(before, at_trip(came, trip.key, 0))
                 if step is not None:
                     self.steps[name] = step
                     return "step"
-        if kind == "step" and now.poison is None and moves_by(now, came, self.steps[name]):
+        if kind == "step" and moves_by(now, came, self.steps[name]):
             return "step"
         if before.poison is not None or came.poison is not None or kind == "truths":
             return self._truths_borne_out(name, now, came)

@@ -10,6 +10,7 @@ precedence.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ from msgspec import Struct, field
 from ptxaudit.base.demangle import demangle
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.value import DTYPES, Uniform, Value, unknown, words_at
+from ptxaudit.engine.memory.pointers import NO_POINTERS, Pointers, pointer
 from ptxaudit.ir.nodes import Variable
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -56,13 +58,16 @@ class Constants(Struct, eq=False):
             variables, {(v.space, v.name): table for v in variables if (table := _table(v, symbols)) is not None}
         )
 
-    def load(self, space: str, address: Value, bits: int) -> Value | None:
-        """The result of a load, lane by lane; None if it is unknown in every lane."""
+    def load(self, space: str, address: Value, bits: int, pointers: Pointers = NO_POINTERS) -> Value | None:
+        """The result of a load, lane by lane; None if it is unknown in every lane.
+
+        pointers: to specified buffers, among these constants.
+        """
         variables = self._named_by(space, address)
         if not variables:
             return None
         loaded = self._loaded([t for v in variables if (t := self.tables.get((v.space, v.name)))], address.base, bits)
-        return self._identity(variables, address.base, bits) if loaded is None else loaded
+        return self._identity(variables, address.base, bits, pointers) if loaded is None else loaded
 
     def _named_by(self, space: str, address: Value) -> list[Variable]:
         """The variables that an address may refer to; its base is then the offset from the variable or in the bank."""
@@ -75,15 +80,17 @@ class Constants(Struct, eq=False):
             return []
         return [v for v in self.variables if symbol.key == ("const", v.name)]
 
-    def _identity(self, variables: list[Variable], base: np.ndarray, bits: int) -> Value | None:
+    def _identity(self, variables: list[Variable], base: np.ndarray, bits: int, pointers: Pointers) -> Value | None:
         """A number that the host has written: an unknown that a launch can specify, the same in all blocks."""
         if base.size > 1 and (base != base.flat[0]).any():
             return None
         for v in variables:
             start = int(base.flat[0]) - (v.address or 0)
             if v.rewritable and 0 <= start <= v.size - bits // 8:
-                part = "" if bits == 8 * v.size else f"[{start}:{start + bits // 8}]"
-                name, key = demangle(v.name) + part, ("symbol", v.name, start, bits)
+                key = "symbol", v.name, start, bits
+                if pointers and (found := pointer(pointers, partial(_name, v), key[:2], start, bits)) is not None:
+                    return found
+                name = _name(v, start, bits // 8)
                 return unknown(Uniform(name, bits, kind="symbol", key=key, launch_wide=True))
         return None
 
@@ -113,6 +120,11 @@ class Constants(Struct, eq=False):
             return ()
         hold = "holds what the file gives it" if len(names) == 1 else "hold what the file gives them"
         return (f"constant memory: {', '.join(names)} {hold}, the host writes nothing else there before the launch",)
+
+
+def _name(variable: Variable, start: int, size: int) -> str:
+    """The name of some bytes of a variable."""
+    return demangle(variable.name) + ("" if size == variable.size else f"[{start}:{start + size}]")
 
 
 def _whole(marks: np.ndarray, at: np.ndarray, size: int) -> np.ndarray:

@@ -6,7 +6,7 @@ what the launch specifies. Everything else is a `Uniform`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import count
@@ -156,6 +156,11 @@ class Environment:
         """Marks that the rows have a new meaning from now on."""
         self.grouping = next(self._groupings)
 
+    @property
+    def pointers(self) -> Mapping[tuple[Hashable, ...], int]:
+        """The pointers to specified buffers whose addresses are unknown (`pointers`)."""
+        return {} if self.facts.memory is None else self.facts.memory.pointers
+
     @cached_property
     def makes_local_addresses(self) -> bool:
         """Whether the function computes generic addresses of local memory; if not, no pointer that it reads is one."""
@@ -201,8 +206,10 @@ class Environment:
         variable = self.function.variable_of.get((a.space, a.name))
         if variable is not None and variable.address is not None:
             return constant(variable.address + a.offset, a.bits)
-        if a.space == "global" and self.facts.memory is not None and a.name in self.facts.memory.variables:
-            return constant(self.facts.memory.variables[a.name] + a.offset, a.bits)
+        memory = self.facts.memory
+        if a.space == "global" and memory is not None and a.name in memory.variables:
+            if (a.space, a.name) not in self.pointers:
+                return constant(memory.variables[a.name] + a.offset, a.bits)
         align = variable.align if variable is not None else 1
         kind = "shared" if a.space.startswith("shared") else "function" if a.space == CODE else "variable"
         limit = POINTER_LIMIT

@@ -10,11 +10,14 @@ writes meanwhile (PTX ISA, "Memory Consistency Model").
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+
 import numpy as np
 from msgspec import field
 
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.records import Record
-from ptxaudit.engine.domain.value import DTYPES, EVERYWHERE, Value, words_at
+from ptxaudit.engine.domain.value import DTYPES, EVERYWHERE, NOWHERE, POINTER_BYTES, Value, either, words_at
 from ptxaudit.ir.reasons import Kind, Reason
 
 SPACES = ("global", "generic")
@@ -27,6 +30,7 @@ class Given(Record):
     awaited: instructions that load what others may write meanwhile.
     writes: whether `trusted` relies on the objects to which pointers of stores point.
     taken: positions of buffers of which a load took the specified contents.
+    pointers: the addresses of buffers that the code may not see as numbers, by the keys of the unknowns that it sees.
     """
 
     buffers: tuple[tuple[int, np.ndarray], ...]
@@ -36,6 +40,7 @@ class Given(Record):
     awaited: frozenset[int] = frozenset()
     writes: bool = False
     taken: set[int] = field(default_factory=set)
+    pointers: Mapping[tuple[Hashable, ...], int] = field(default_factory=dict)
 
     def sentences(self) -> tuple[str, ...]:
         """The assumptions of the answers, for the report."""
@@ -43,6 +48,7 @@ class Given(Record):
 
     def load(self, address: Value, bits: int, index: int) -> Value | None:
         """The result of a load, lane by lane; None if it reads no specified buffer in any lane."""
+        address = self.located(address)
         if address.terms or address.valid is not None or index in self.awaited:
             return None
         places = address.base.astype(np.int64)
@@ -64,6 +70,26 @@ class Given(Record):
         poison = ~found if address.poison is None else ~found | address.poison
         poison = poison if poison.any() else None
         return Value(out, poison=poison, why=None if poison is None else Reason(Kind.LOADED_OUTSIDE, index))
+
+    def located(self, address: Value) -> Value:
+        """An address that is a pointer to a buffer and a number, as a number; unchanged if it is in no lane.
+
+        It identifies a location, whose contents do not depend on where the buffer lies. As a number it means nothing.
+        """
+        if not self.pointers or not address.terms or address.bits != POINTER_BYTES * 8:
+            return address
+        place, count, other = address.base, np.zeros((1, 1), np.uint64), NOWHERE
+        for unknown, factor in address.terms:
+            begin = self.pointers.get(unknown.key)
+            if begin is None:
+                other = other | (factor != 0)
+            else:
+                place, count, other = place + factor * np.uint64(begin), count + factor, other | (factor > 1)
+        other = other | (count > 1)
+        if throughout(other):
+            return address
+        poison = either(address.poison, other) if anywhere(other) else address.poison
+        return Value(place, (), address.valid, poison, address.why)
 
 
 ASSUMED = "what is written through a specified pointer, or to a variable, stays within the buffer that it points to"

@@ -6,6 +6,8 @@ ld.param.u32 r, [8]     param_bytes = … 00 04 00 00 …     ->   1024
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ptxaudit.engine.domain.value import (
@@ -22,10 +24,12 @@ from ptxaudit.engine.domain.value import (
     unknown,
 )
 from ptxaudit.engine.memory.environment import Environment
+from ptxaudit.engine.memory.pointers import pointer
 from ptxaudit.engine.memory.references import Otherwise, ReadOnly, Reference
 from ptxaudit.engine.memory.registers import Results, blend
 from ptxaudit.engine.memory.spaces import among_parameters
 from ptxaudit.frontend.launch.signature import short_name
+from ptxaudit.ir.nodes import Function, Parameter
 from ptxaudit.ir.reasons import Kind, Reason
 
 MOST_OFFSETS = 64  # different offsets in the lanes of one access
@@ -57,21 +61,19 @@ def parameter(env: Environment, offset: int, bits: int) -> Value:
     size = bits // 8
     if offset >= 0 and offset + size <= len(env.param_known) and all(env.param_known[offset : offset + size]):
         return constant(int.from_bytes(env.param_bytes[offset : offset + size], "little"), bits)
-    parameters = env.function.parameters
-    at = next((k for k, p in enumerate(parameters) if p.offset <= offset < p.offset + p.size), None)
-    if at is None:
-        name = f"param[{offset}]" if 0 <= offset < 1 << 31 else "value set by the driver"  # before the parameters
+    if env.pointers:
+        to_buffer = pointer(env.pointers, partial(_name, env.function), ("param",), offset, bits)
+        if to_buffer is not None:
+            return to_buffer
+    name, of = _name(env.function, offset, size), _parameter_at(env.function, offset)
+    if of is None:
         return unknown(Uniform(name, bits, key=("param", offset, bits), address=bits == 64, launch_wide=True))
-    of = parameters[at]
-    name = short_name(env.function.name, of.name, at)
     within = offset - of.offset
-    if within or size != of.size:
-        name += f"[{within}:{within + size}]"
-    pointer = of.pointer if of.pointer is not None else (bits == 64)
+    is_pointer = of.pointer if of.pointer is not None else (bits == 64)
     stated = env.facts.aligned.get(of.name, 1)
     if of.pointer or of.pointer is None and of.size == POINTER_BYTES:
         stated = max(stated, env.facts.aligned.get("*", 1))
-    if pointer and bits == 64 and within == 0 and size == of.size:
+    if is_pointer and bits == 64 and within == 0 and size == of.size:
         zeros = low_zeros(max(stated, of.align))
         low, high = (0, POINTER_LIMIT) if of.pointer else (None, None)  # may be a number, even a negative one
         key = "param", offset, bits
@@ -81,6 +83,19 @@ def parameter(env: Environment, offset: int, bits: int) -> Value:
     return unknown(
         Uniform(name, bits, zeros, kind="parameter", key=key, address=bits == 64, launch_wide=True),
     )
+
+
+def _parameter_at(function: Function, offset: int) -> Parameter | None:
+    return next((p for p in function.parameters if p.offset <= offset < p.offset + p.size), None)
+
+
+def _name(function: Function, offset: int, size: int) -> str:
+    """The name of some bytes of the parameter buffer."""
+    of = _parameter_at(function, offset)
+    if of is None:
+        return f"param[{offset}]" if 0 <= offset < 1 << 31 else "value set by the driver"  # before the parameters
+    name, within = short_name(function.name, of.name, function.parameters.index(of)), offset - of.offset
+    return f"{name}[{within}:{within + size}]" if within or size != of.size else name
 
 
 def _anywhere(env: Environment, address: Value, bits: int, index: int) -> Value:

@@ -307,10 +307,7 @@ class View:
     def _per_warp(self, value: Value, guard: Guarded) -> tuple[Value, Guarded]:
         """The value and guard of a uniform register, which holds the value of its first active lane."""
         lanes = self.mask if guard is None else guard
-        pick: Callable[[np.ndarray], np.ndarray] = lambda a: first_active(a, lanes)
-        value = squeeze(value) if value.alternatives is None else alternatives.mapped(value, pick)
-        if not value.uniform:
-            value = mapped(value, pick)
+        value = _of_one_lane(value, lambda a: first_active(a, lanes))
         if guard is not None:
             guard = np.logical_or.reduce(guard, axis=1, keepdims=True)
             if throughout(guard):
@@ -349,6 +346,14 @@ class View:
         self.env.note_work(part)
         values[name] = _scatter(old, part, self.rows, rows)
         self.env.note_work(values[name])
+
+
+def _of_one_lane(value: Value, pick: Callable[[np.ndarray], np.ndarray]) -> Value:
+    """The value of the lane whose column `pick` takes from an array."""
+    if type(value) is not Value:
+        return kept(_of_one_lane(as_plain(value), pick), value, make=lambda part: _of_one_lane(part, pick))
+    value = squeeze(value) if value.alternatives is None else alternatives.mapped(value, pick)
+    return value if value.uniform else mapped(value, pick)
 
 
 class _Supposed(View):

@@ -26,8 +26,8 @@ class _Constants(ReadOnly):
     """Constant memory, as the file and the launch initialise it."""
 
     def load(self, at: Reference, otherwise: Otherwise) -> Results:
-        constants = at.view.env.constants
-        return at.elements(lambda address: constants.load(at.op.space, address, at.bits), otherwise)
+        env = at.view.env
+        return at.elements(lambda place: env.constants.load(at.op.space, place, at.bits, env.pointers), otherwise)
 
 
 class _Given(ReadOnly):

@@ -4,8 +4,7 @@
     LDG R0, [R2:R3]                             `rejoined`: the sum, because R2 equals its lower half
     R2, P0 = R4 + R6; R3 = R5 + R7 + P0         `carried`: the sum of both pairs
 
-Shared memory has 32-bit addresses and does not need this. Operations keep halves if their attributes contain KEEP,
-which `memory.sites` adds.
+Machine code keeps the addresses of global and generic memory in such pairs.
 """
 
 from __future__ import annotations
@@ -15,23 +14,26 @@ from itertools import permutations
 
 import numpy as np
 
-from ptxaudit.base.arrays import anywhere
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.affine import add, fit
 from ptxaudit.engine.domain.value import (
     EVERYWHERE,
+    NOWHERE,
+    Terms,
     Uniform,
     Value,
     because,
+    chosen,
     either,
     lane_spans,
     opaque,
     same,
     signed,
     unknown,
+    wholly_opaque,
 )
 from ptxaudit.ir.reasons import Kind, Reason
 
-KEEP = "halves"
 WORD, PAIR = 32, 64
 
 
@@ -72,16 +74,42 @@ class UpperHalf(WithParts):
 
 
 class Carry(WithParts):
-    """An unknown carry out of a sum of lower halves and `ones`, a number of carries in."""
+    """An unknown carry out of a sum of lower halves and `ones`, a number of carries in.
 
-    __slots__ = ("ones",)
+    at_least: the carry says whether the sum carries 1 or more, or 2. alone: it is the only one of its sum.
+    """
 
-    def __init__(self, plain: Value, parts: tuple[Value, ...], ones: int):
+    __slots__ = ("ones", "at_least", "alone")
+
+    def __init__(self, plain: Value, parts: tuple[Value, ...], ones: int, at_least: int = 1, alone: bool = True):
         super().__init__(plain, parts)
-        self.ones = ones
+        self.ones, self.at_least, self.alone = ones, at_least, alone
 
     def of(self, plain: Value, parts: tuple[Value, ...]) -> Carry:
-        return Carry(plain, parts, self.ones)
+        return Carry(plain, parts, *self.place)
+
+    @property
+    def place(self) -> tuple[int, int, bool]:
+        """What distinguishes it from other carries of the same addends."""
+        return self.ones, self.at_least, self.alone
+
+
+def upper_half(whole: Value, plain: Value | None) -> Value:
+    """The upper half of a 64-bit value, which it remembers if that has unknowns. plain: what else is known of it."""
+    if plain is not None and not whole.terms:
+        return plain
+    return UpperHalf(whole, _of_numbers(whole) if plain is None or wholly_opaque(plain) else plain)
+
+
+def _of_numbers(value: Value) -> Value | None:
+    """The upper half of a 64-bit value in the lanes where it is a number; None if there are none."""
+    unknown = NOWHERE if value.poison is None else value.poison
+    for _, factor in value.terms:
+        unknown = unknown | (factor != 0)
+    if throughout(np.broadcast_to(unknown, np.broadcast_shapes(unknown.shape, value.base.shape))):
+        return None
+    half = (value.base >> np.uint64(WORD)).astype(np.uint32)
+    return Value(half, poison=unknown, why=because(value) or Reason(Kind.UPPER_HALF))
 
 
 def whole_of(value: Value) -> Value:
@@ -90,14 +118,13 @@ def whole_of(value: Value) -> Value:
 
 
 def rejoined(low: Value, high: UpperHalf) -> Value | None:
-    """The number with these halves; None if the lower one belongs to another number."""
+    """The number with these halves; unknown in lanes where the lower one belongs to another number, None if all are."""
     whole = high.whole
     if whole.valid is not None or whole.poison is EVERYWHERE or low.valid is not None and low.valid < WORD:
         return None
-    here = EVERYWHERE if whole.poison is None else ~whole.poison
-    if low.poison is not None and anywhere(low.poison & here):
-        return None
     mine, others = fit(Value(whole.base, whole.terms), WORD), Value(low.base, low.terms)
+    if len({len(value.base) for value in (mine, others)} - {1}) > 1:
+        return None  # the warps at another time
     first, second = (_factors_modulo_word(value) for value in (mine, others))
     pairs = [(mine.base, others.base), *((first.get(u), second.get(u)) for u in {**first, **second})]
     nothing = np.zeros((1, 1), np.uint32)
@@ -106,7 +133,26 @@ def rejoined(low: Value, high: UpperHalf) -> Value | None:
         found: np.ndarray = (nothing if a is None else a) != (nothing if b is None else b)
         return found
 
-    return None if any(anywhere(differ(a, b) & here) for a, b in pairs) else whole
+    other = NOWHERE if low.poison is None else low.poison
+    for a, b in pairs:
+        other = other | differ(a, b)
+    if not anywhere(other):
+        return whole
+    unknown = other if whole.poison is None else other | whole.poison
+    if throughout(np.broadcast_to(unknown, np.broadcast_shapes(unknown.shape, whole.base.shape))):
+        return None
+    return chosen(lambda of_low, of_whole: np.where(other, of_low, of_whole), _known_below(low, high), whole)
+
+
+def _known_below(low: Value, high: Value) -> Value:
+    """The number with a lower half, and an upper one that is unknown."""
+    sure = np.where(NOWHERE if low.poison is None else low.poison, np.uint64(0), np.uint64((1 << WORD) - 1))
+    why = because(high, low) or Reason(Kind.UPPER_HALF)
+    return Value(low.base.astype(np.uint64), _wide_terms(low), None, EVERYWHERE, why, sure)
+
+
+def _wide_terms(low: Value) -> Terms:
+    return tuple((u, signed(c).astype(np.int64).view(np.uint64)) for u, c in low.terms)
 
 
 def rejoin(low: Value, high: Value) -> Value | None:
@@ -129,14 +175,15 @@ def joined(low: Value, high: Value) -> Value | None:
         return found
     if (
         high.terms
+        or high.poison is not None
+        and throughout(high.poison)
         or high.valid is not None
         or low.valid is not None
         or (low.terms and lane_spans(Value(low.base, low.terms)) is None)
     ):
         return None
     base = low.base.astype(np.uint64) + (high.base.astype(np.uint64) << np.uint64(WORD))
-    terms = tuple((u, signed(c).astype(np.int64).view(np.uint64)) for u, c in low.terms)
-    return Value(base, terms, None, either(low.poison, high.poison), because(low, high))
+    return Value(base, _wide_terms(low), None, either(low.poison, high.poison), because(low, high))
 
 
 def agree(a: Value, b: Value) -> bool:
@@ -154,10 +201,10 @@ def _factors_modulo_word(value: Value) -> dict[object, np.ndarray]:
 
 
 def _modulo_word(u: Uniform) -> object:
-    """What identifies an unknown modulo 2**32: a 64-bit parameter and its own lower half are the same."""
+    """What identifies an unknown modulo 2**32: a 64-bit parameter, or variable, and its own lower half are the same."""
     key = u.key
-    if isinstance(key, tuple) and key[:1] == ("param",) and len(key) == 3 and not key[1] % (PAIR // 8):
-        return "param", key[1]
+    if isinstance(key, tuple) and key[0] in ("param", "symbol") and key[-1] in (WORD, PAIR):
+        return key[:-1]
     return u
 
 
@@ -199,9 +246,10 @@ def _unknown_alone(value: Value) -> Uniform | None:
     return u if u.kind == "parameter" and c.size == 1 and int(c.flat[0]) == 1 else None
 
 
-def carried(highs: tuple[Value, ...], carry: Value) -> Value | None:
-    """The 64-bit sum whose upper half is the sum of `highs` and the carry; None if its parts are not found."""
-    if not isinstance(carry, Carry):
+def carried(highs: tuple[Value, ...], one: Value, other: Value) -> Value | None:
+    """The 64-bit sum whose upper half is the sum of `highs` and two carries; None if its parts are not found."""
+    carry = _whole_carry(one, other) or _whole_carry(other, one)
+    if carry is None:
         return None
     for lows in permutations(carry.parts):
         found = [joined(low, high) for low, high in zip(lows, highs)]
@@ -218,6 +266,17 @@ def carried(highs: tuple[Value, ...], carry: Value) -> Value | None:
     return None
 
 
+def _whole_carry(carry: Value, other: Value) -> Carry | None:
+    """All that a sum carries: one of two values if the other is 0, or both if they are of one sum."""
+    if not isinstance(carry, Carry) or carry.at_least != 1:
+        return None
+    if carry.alone:
+        return carry if other.known and not anywhere(other.base) else None
+    if not isinstance(other, Carry) or other.place != (carry.ones, 2, False):
+        return None
+    return carry if all(agree(*parts) for parts in zip(carry.parts, other.parts)) else None
+
+
 def as_plain(value: Value) -> Value:
     """The value without its parts."""
     if type(value) is Value:
@@ -230,13 +289,13 @@ def kept(plain: Value, *sources: Value, make: Callable[..., Value]) -> Value:
     like = next(v for v in reversed(sources) if isinstance(v, WithParts))
     if plain.bits != like.bits:
         return plain
-    parts = [_parts_as(like, v) for v in sources]
-    return like.of(plain, tuple(make(*part) for part in zip(*parts)))
+    parts = tuple(make(*part) for part in zip(*[_parts_as(like, v) for v in sources]))
+    return plain if any(map(wholly_opaque, parts)) else like.of(plain, parts)
 
 
 def _parts_as(like: WithParts, v: Value) -> tuple[Value, ...]:
     """The parts of a value, unknown if it is of another kind."""
     if isinstance(v, WithParts) and type(v) is type(like):
-        if not isinstance(v, Carry) or isinstance(like, Carry) and v.ones == like.ones:
+        if not isinstance(v, Carry) or isinstance(like, Carry) and v.place == like.place:
             return v.parts
     return tuple(opaque(part.bits, v.why or Reason(Kind.UPPER_HALF)) for part in like.parts)

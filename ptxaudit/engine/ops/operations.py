@@ -51,7 +51,7 @@ from ptxaudit.engine.domain.value import (
 from ptxaudit.engine.ops import mufu, packed
 from ptxaudit.engine.ops.expansion import expanded, only_truth
 from ptxaudit.engine.ops.floats import division_check
-from ptxaudit.engine.ops.halves import KEEP, UpperHalf
+from ptxaudit.engine.ops.halves import UpperHalf, WithParts
 from ptxaudit.engine.ops.ranges import Range
 from ptxaudit.engine.ops.row import OPS, Row, source_bits
 from ptxaudit.engine.ops.tristates import product
@@ -83,6 +83,7 @@ _OF_ITS_SOURCES = (
 
 
 _BITWISE = ("and", "or", "xor", "lop3")  # each bit of the result depends only on the bits at its place
+_OF_PAIRS = ("cat", "extract", "add3.carry", "shf.l")  # operations on register pairs
 _SIGNS = {"add": 1, "sub": -1}  # of operations that keep unknowns separate
 _APART = frozenset((*_SIGNS, "mov"))  # … and constants as well
 
@@ -286,22 +287,25 @@ def _applied(op: Op, values: tuple[Value, ...], index: int, row: Row | None) -> 
     if numbers:
         return _poisoned(row, op, values, index)
     out = _symbolic(op, values)
-    if row.results == 1 and (u := only_truth(values)) is not None and _may_gain(op, out, values):
-        out = expanded(u, values, lambda plain: one_result(op, plain, index, row)) or out
-    if isinstance(out, Value) and out.poison is EVERYWHERE:  # no affine form, but perhaps uniform
+    if row.results == 1 and (u := only_truth(values)) is not None and _may_gain(out, values):
+        both = expanded(u, values, lambda plain: one_result(op, plain, index, row))
+        out = out if both is None else UpperHalf(out.whole, both) if isinstance(out, UpperHalf) else both
+    if type(out) is Value and out.poison is EVERYWHERE:  # no affine form, but perhaps uniform
         out = derived(op.name, values, out.bits, op.attrs) or out
     if out is None:
         out = _lane_by_lane(row, op, values, index)
     return _given_up(row, op, values, index) if out is None else out
 
 
-def _may_gain(op: Op, out: Value | tuple[Value, ...] | None, values: tuple[Value, ...]) -> bool:
+def _may_gain(out: Value | tuple[Value, ...] | None, values: tuple[Value, ...]) -> bool:
     """Whether the expansion may be stronger than the affine rule's result: that is not a function of the sources' own
     unknowns.
     """
     if out is None:
-        return KEEP not in op.attrs
-    if type(out) is not Value:  # several results, or an upper half that remembers the whole
+        return True
+    if isinstance(out, UpperHalf):
+        return out.poison is not None
+    if type(out) is not Value:  # several results
         return False
     own = {u for v in values for u, _ in v.terms}
     return out.poison is not None or out.valid is not None or any(u not in own for u, _ in out.terms)
@@ -425,7 +429,7 @@ def _poisoned(row: Row, op: Op, values: tuple[Value, ...], index: int) -> Value 
     """The results of numbers in the lanes where all sources are known; the other lanes are poisoned."""
     if op.name == "mov":
         return values[0]
-    if KEEP in op.attrs:
+    if op.name in _OF_PAIRS and any(isinstance(v, WithParts) for v in values):
         out = _symbolic(op, values)
         if out is not None:
             return out

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxaudit.base.arrays import anywhere, throughout
+from ptxaudit.base.arrays import throughout
 from ptxaudit.engine.domain.affine import (
     add,
     addresses,
@@ -50,7 +50,7 @@ from ptxaudit.engine.domain.value import (
     wrapped_spans,
 )
 from ptxaudit.engine.ops import concrete
-from ptxaudit.engine.ops.halves import KEEP, Carry, UpperHalf, as_plain, carried, joined, rejoin
+from ptxaudit.engine.ops.halves import PAIR, WORD, Carry, UpperHalf, as_plain, carried, joined, upper_half
 from ptxaudit.engine.ops.operations import number_of, one_result
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
@@ -182,11 +182,11 @@ def _choice(a: Value, b: Value, p: Value) -> Value | None:
     return add(b, scale(unknown(as_number(u, a.bits)), difference.base))
 
 
-def _concatenate(values: tuple[Value, ...], bits: int, keep: bool = False) -> Value | None:
+def _concatenate(values: tuple[Value, ...], bits: int) -> Value | None:
     """A register pair: the low part zero-extended plus the high part shifted."""
     # two halves of one 64-bit value are that value
     if len(values) == 2 and values[0].bits == 32 and bits == 64:
-        whole = joined(*values) if keep else rejoin(*values)
+        whole = joined(*values)
         if whole is not None:
             return _with_other_lanes(whole, *values)
     out, at = None, 0
@@ -232,10 +232,12 @@ class _Kept:
         return hash(self.identity)
 
 
-def _extract(value: Value, offset: int, bits: int, keep: bool) -> Value | None:
-    """Some bits of a value. keep: the upper half remembers the whole."""
+def _extract(value: Value, offset: int, bits: int) -> Value | None:
+    """Some bits of a value; the upper half of an affine one remembers the whole."""
     plain = _plain_extract(value, offset, bits)
-    return UpperHalf(value, plain) if keep and (offset, bits, value.bits, value.valid) == (32, 32, 64, None) else plain
+    if not value.terms or (offset, bits, value.bits, value.valid) != (WORD, WORD, PAIR, None):
+        return plain
+    return upper_half(value, plain)
 
 
 def _plain_extract(value: Value, offset: int, bits: int) -> Value | None:
@@ -255,20 +257,19 @@ def _plain_extract(value: Value, offset: int, bits: int) -> Value | None:
 
 def sum_with_carry(op: Op, *values: Value) -> tuple[Value, Value, Value]:
     """add3.carry."""
-    if KEEP in op.attrs and op.bits == 32:
-        return _carry_kept(values)
     carries = op.dst[1:] or values[-2:]
-    return _add3_carry(values, op.bits, [n for n, carry in enumerate(carries, 1) if carry is not None])
+    out = _add3_carry(values, op.bits, [n for n, carry in enumerate(carries, 1) if carry is not None])
+    return _with_parts(values, *out) if op.bits == WORD else out
 
 
 def concatenated(op: Op, *parts: Value) -> Value | None:
     """cat."""
-    return _concatenate(parts, op.bits, KEEP in op.attrs)
+    return _concatenate(parts, op.bits)
 
 
 def extracted(op: Op, a: Value) -> Value | None:
     """extract."""
-    return _extract(a, op.attrs[0], op.bits, KEEP in op.attrs)
+    return _extract(a, op.attrs[0], op.bits)
 
 
 def _add3_carry(values: tuple[Value, ...], bits: int, named: Sequence[int] = ()) -> tuple[Value, Value, Value]:
@@ -303,20 +304,17 @@ def _as_number(carry: Value, bits: int) -> Value:
     return unknown(as_number(u, bits))
 
 
-def _carry_kept(values: tuple[Value, ...]) -> tuple[Value, Value, Value]:
-    """As `_add3_carry`, but remembers the addends of a carry and the whole of an upper half (`halves`)."""
-    total, once, twice = _add3_carry(values, 32)
+def _with_parts(values: tuple[Value, ...], total: Value, once: Value, twice: Value) -> tuple[Value, Value, Value]:
+    """The results of `_add3_carry`: a carry with its addends, an upper half with its whole (`halves`)."""
     *addends, in0, in1 = values
-    for carry, other in ((in0, in1), (in1, in0)):
-        if isinstance(carry, Carry) and other.known and not anywhere(other.base):
-            whole = carried(tuple(addends), carry)
-            half = None if whole is None else _extract(whole, 32, 32, keep=True)
-            total = total if half is None else half
+    whole = carried(tuple(addends), in0, in1)
+    if whole is not None:
+        total = upper_half(whole, _plain_extract(whole, WORD, WORD) or (total if total.poison is None else None))
     first, second = number_of(in0), number_of(in1)
-    if first is not None and second is not None and once.poison is not None:
-        two_numbers = first + second < 2 and any(number_of(v) == 0 for v in addends)
-        if two_numbers or number_of(twice) == 0:  # else it is not the whole carry
-            once = Carry(once, tuple(addends), first + second)
+    if first is not None and second is not None and not once.known:
+        alone = number_of(twice) == 0 or first + second < 2 and any(number_of(v) == 0 for v in addends)
+        sum_of = tuple(addends), first + second
+        once, twice = Carry(once, *sum_of, 1, alone), twice if alone else Carry(twice, *sum_of, 2, False)
     return total, once, twice
 
 
@@ -378,10 +376,10 @@ def funnel(name: str, values: tuple[Value, ...], attrs: tuple[Any, ...]) -> Valu
     whole = _concatenate((lo, hi), 64)
     if whole is None:
         return None
-    if name == "shf.l" and KEEP in attrs and whole.valid is None and whole.terms:
-        return _extract(scale(whole, np.full((1, 1), 1 << k, np.uint64)), 32, 32, keep=True)
-    moved = one_result(Op("shr.u", bits=64), (whole, constant(k if name == "shf.r" else 32 - k, 32)))
-    return fit(moved, 32)
+    moved = fit(one_result(Op("shr.u", bits=PAIR), (whole, constant(k if name == "shf.r" else 32 - k, 32))), WORD)
+    if name == "shf.r" or whole.valid is not None:
+        return moved
+    return upper_half(scale(whole, np.full((1, 1), 1 << k, np.uint64)), moved)
 
 
 # selector -> (source, number of its low bits that are sign-extended)

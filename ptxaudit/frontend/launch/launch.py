@@ -335,8 +335,10 @@ class Launch:
         return self._with_buffers(lambda one: replace(one, address=elsewhere(one.address)))
 
     def without_buffers(self) -> Launch:
-        """This launch without the buffers at invented addresses: these pointers are not specified."""
-        return self._with_buffers(lambda one: "?")
+        """This launch without the numbers of pointers to buffers at invented addresses."""
+        changed = self._with_buffers(lambda one: "?")
+        contents = {key: value for key, value in self.symbols.items() if isinstance(value, Buffer)}  # of variables
+        return replace(changed, symbols={**changed.symbols, **contents})
 
     def _with_buffers(self, change: Callable[[Buffer], Any]) -> Launch:
         return replace(

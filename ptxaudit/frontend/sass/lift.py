@@ -212,7 +212,6 @@ def signature(cubin: Cubin, function: CodeSection) -> ir.Function:
         explicit_reconvergence=True,
         absolute_shared=True,
         unique_places=True,
-        register_pairs=True,
         final=True,
     )
 

@@ -8,9 +8,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
 from math import prod
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,8 +21,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from bench.adversary import agree, builds, by_hand, claims, generate, launching, plan, report, results, telling, truth  # noqa: E402
-from bench.adversary.check import Checked, audit  # noqa: E402
+from bench.adversary import agree, builds, by_hand, claims, generate, launching, plan, report, results, truth  # noqa: E402
+from bench.adversary.check import Checked  # noqa: E402
 from bench.adversary.claims import Finding, Verdict  # noqa: E402
 from bench.adversary.dice import Dice  # noqa: E402
 from bench.adversary.program import Fill, variants  # noqa: E402
@@ -32,7 +31,6 @@ from ptxaudit.engine.answer.result import Pattern, SiteResult  # noqa: E402
 from ptxaudit.frontend.compile.nvrtc import compile_source  # noqa: E402
 from ptxaudit.frontend.ptx.lift import lift_module  # noqa: E402
 from ptxaudit.frontend.ptx.parse import parse_module  # noqa: E402
-from ptxaudit.ir.link import link  # noqa: E402
 from ptxaudit.ir.reasons import Kind, Reason  # noqa: E402
 from ptxaudit.report.model import Condition, Kernel, Site, Span  # noqa: E402
 from ptxaudit.review.compare import Counted, Profile, compare  # noqa: E402
@@ -406,151 +404,6 @@ def test_results_are_joined_with_their_launches(names: tuple[str, str], planned:
     assert launch["addresses"] == {"out": 256}
     assert launch["memory"] == [[0, 4, 4, 0, 1]] and launch["sectors"] == {"_op_ld": 8.0}
     assert document["code"] == {"k1.cubin": {"0": "MOV", "16": "LDS"}}
-
-
-# --- what was measured --------------------------------------------------------------------------
-
-KEPT = ROOT / "tests" / "data" / "adversary_sm90"
-
-
-@pytest.fixture(scope="module")
-def measured() -> list[truth.Truth]:
-    return list(truth.load(KEPT, [KEPT / "launches.json.gz"]))
-
-
-def test_specified_parameters_equal_the_launched_ones(measured: list[truth.Truth]) -> None:
-    for one in measured:
-        function = link(one.module, one.module.functions[one.entry["kernel"]])
-        data, known = telling.told(one.entry, function).buffer(function)
-        launched = bytes.fromhex(one.entry["param_bytes"])
-        assert sum(known) == sum(p["size"] for p in one.entry["parameters"])
-        assert all(a == b for a, b, told in zip(data, launched, known, strict=True) if told), str(one)
-
-
-# Minimum number of sites with exactly the counted requests and wavefronts; it may only grow.
-EQUAL = {"told": 1_719, "bytes": 1_608, "shape": 720, "nothing": 0}
-
-
-@pytest.mark.parametrize("how", EQUAL)
-def test_no_claim_about_measured_kernels_is_wrong(measured: list[truth.Truth], how: str) -> None:
-    checked = [
-        audit(one, how, "sass")
-        for one in measured
-        if telling.applies(how, one.entry, one.module.functions[one.entry["kernel"]])
-    ]
-    assert list(report.wrong(checked)) == []
-    assert list(report.failures(checked)) == []
-    assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= EQUAL[how]
-
-
-MORE = ROOT / "tests" / "data" / "adversary_more_sm90"
-
-
-def test_no_claim_about_formerly_wrong_kernels_is_wrong() -> None:
-    """Lanes that a YIELD inside a branch diverges, and an offset that is the same in all blocks of the cluster; kernels
-    that lock in a recursion, mix state spaces in generic atomics, and access vectors in loops built with goto.
-    """
-    checked = [audit(one, "told", "sass") for one in truth.load(MORE, [MORE / "launches.json.gz"])]
-    assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == []
-    assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= 151
-
-
-COLLECTIVES = ROOT / "tests" / "data" / "collectives_sm90"
-
-
-def test_no_claim_about_tile_collectives_is_wrong() -> None:
-    """Lanes that pass the masks of tiles, and lanes that arrive diverged."""
-    measured = list(truth.load(COLLECTIVES, [COLLECTIVES / "launches.json.gz"]))
-    for how, equal in {"told": 299, "shape": 272}.items():
-        checked = [audit(one, how, "sass") for one in measured]
-        assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == []
-        assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= equal
-    of_tiles = [one for one in measured if one.entry["seed"] == 6089]
-    votes = [c for one in of_tiles for _, c in one.placed() if c.text.startswith("VOTE.ANY")]
-    assert len(votes) == 2 and all(c.threads <= 8 * c.warps for c in votes)  # one tile at a time
-
-
-# (content of a set, its folder, what is specified, minimum number of equal sites)
-SETS = (
-    ("answers of barriers, draws from a counter, digits, tables and searches", "agreed_sm90", "placed", 1_040),
-    ("answers of barriers, draws from a counter, digits, tables and searches", "agreed_sm90", "shape", 407),
-    ("printf, malloc and free, called by some lanes and in loops", "runtime_calls_sm90", "told", 176),
-    ("printf, malloc and free, called by some lanes and in loops", "runtime_calls_sm90", "shape", 51),
-    ("loops, tables, roles and collectives of algorithms", "algorithms_sm90", "told", 736),
-    ("loops, tables, roles and collectives of algorithms", "algorithms_sm90", "shape", 483),
-    ("addresses that data decide within bounds", "bounds_sm90", "placed", 890),
-    ("addresses that data decide within bounds", "bounds_sm90", "shape", 360),
-    ("random PTX, lanes that yield among it", "random_sm90", "told", 134),
-    ("random PTX, lanes that yield among it", "random_sm90", "shape", 78),
-    ("algorithms, control flow and arithmetic by hand", "written_sm90", "placed", 2_500),
-    ("algorithms, control flow and arithmetic by hand", "written_sm90", "shape", 1_042),
-    ("groups of lanes, barriers, warps and blocks that hand over", "sync_sm90", "told", 327),
-    ("groups of lanes, barriers, warps and blocks that hand over", "sync_sm90", "shape", 181),
-    ("kernels by earlier compilers", "releases_sm90", "told", 1_042),
-    ("kernels by earlier compilers", "releases_sm90", "shape", 590),
-    ("kernels in C, PTX and Python, by hand", "languages_sm90", "placed", 2_160),
-    ("kernels in C, PTX and Python, by hand", "languages_sm90", "shape", 1_528),
-    ("layouts that Triton chooses", "triton_sm90", "told", 1_049),
-    ("layouts that Triton chooses", "triton_sm90", "shape", 757),
-    ("layouts that cuda.tile chooses", "tile_sm90", "told", 606),
-    ("layouts that cuda.tile chooses", "tile_sm90", "shape", 512),
-)
-
-
-@lru_cache(maxsize=1)
-def launches_of(folder: str) -> list[truth.Truth]:
-    """The measured launches of a set, which all that is specified of them shares: code, graphs and slices."""
-    measured = ROOT / "tests" / "data" / folder
-    return list(truth.load(measured, [measured / "launches.json.gz"]))
-
-
-@pytest.mark.parametrize("what, folder, how, equal", SETS)
-def test_no_claim_about_a_measured_set_is_wrong(what: str, folder: str, how: str, equal: int) -> None:
-    checked = [audit(one, how, "sass") for one in launches_of(folder)]
-    assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == [], what
-    found = sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings)
-    assert found >= equal, (what, found)
-
-
-BY_HAND = ROOT / "tests" / "data" / "adversary_by_hand_sm90"
-GOTO = (9001, 9002, 9003)
-EQUAL_BY_HAND = {"told": 1_367, "shape": 782, "nothing": 0}
-
-
-@pytest.fixture(scope="module")
-def by_hand_measured() -> list[truth.Truth]:
-    return list(truth.load(BY_HAND, [BY_HAND / "launches.json.gz"]))
-
-
-@pytest.fixture(scope="module")
-def by_hand_checked(by_hand_measured: list[truth.Truth]) -> Callable[[str], list[Checked]]:
-    @cache
-    def checked(how: str) -> list[Checked]:
-        return [
-            audit(one, how, "sass")
-            for one in by_hand_measured
-            if telling.applies(how, one.entry, one.module.functions[one.entry["kernel"]])
-        ]
-
-    return checked
-
-
-@pytest.mark.parametrize("how", EQUAL_BY_HAND)
-def test_no_claim_about_handwritten_kernels_is_wrong(by_hand_checked, how: str) -> None:
-    """Each covers a bug that occurred once, or a construct that the generator does not produce."""
-    checked = by_hand_checked(how)
-    assert list(report.wrong(checked)) == [] and list(report.failures(checked)) == []
-    assert sum(found.verdict is Verdict.EQUAL for one in checked for found in one.findings) >= EQUAL_BY_HAND[how]
-
-
-def test_loops_joined_by_goto_are_exact(by_hand_measured: list[truth.Truth], by_hand_checked) -> None:
-    """Diverged groups of lanes share one convergence barrier, at -O0, -O1, -O3 and -G."""
-    of_goto = [one for one in by_hand_measured if one.entry["seed"] in GOTO]
-    assert {one.entry["build"] for one in of_goto} >= {"nvcc-O0", "nvcc-O1", "nvcc-O3", "nvcc-G"}
-    for one in of_goto:
-        assert any(c.text.startswith("BSYNC") and c.warps * LANES > c.threads for _, c in one.placed()), str(one)
-    found = [f.verdict for one in by_hand_checked("told") if one.seed == GOTO[0] for f in one.findings]
-    assert len(found) > 50 and set(found) == {Verdict.EQUAL}
 
 
 def test_handwritten_kernels_are_read_with_their_launches() -> None:

@@ -320,13 +320,13 @@ def either(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
 
 def sure_bits(value: Value) -> np.ndarray:
     """The bits of `base` that are known to hold in each lane."""
-    dtype = value.base.dtype
-    everything = np.full((1, 1), -1 & ((1 << value.bits) - 1), dtype)
     if value.valid is not None:
-        return np.zeros((1, 1), dtype)
+        return _NOTHING[value.bits]
+    everything = constant(-1, value.bits).base
     if value.poison is None:
         return everything
-    return np.where(value.poison, dtype.type(0) if value.sure is None else value.sure, everything)
+    sure = _NOTHING[value.bits] if value.sure is None else value.sure
+    return sure if value.poison is EVERYWHERE else np.where(value.poison, sure, everything)
 
 
 def mapped(value: Value, change: Callable[[np.ndarray], np.ndarray]) -> Value:

@@ -17,7 +17,7 @@ audit: $(STAMP)
 	@$(BIN)/ptxaudit audit $(SAMPLE)/$(notdir $(SAMPLE)).cu --launch $(SAMPLE)/launch.toml --kernel '$(KERNEL)' $(ARGS)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # Style, types, unused code, and the order of the packages (docs/architecture.md).
 lint: $(VENV)/.ptxaudit-lint

@@ -1,6 +1,6 @@
 """Reports the processor time of the tests by file: their own, and that of the processes they start.
 
-    python -m pytest -p bench.suite_time -n 2 --dist loadfile      prints the files that cost most, and the whole run
+    python -m pytest -p bench.suite_time -n 2 --dist loadfile --no-loadscope-reorder      the costliest files, and the run
     python -m pytest -p bench.suite_time --suite-time 40           … the first 40 of them
 
 User and system time of the process that runs a test and of all its descendants (/proc, Linux), including live ones: a

@@ -32,6 +32,24 @@ def pytest_collection(session):
     byte_code.made_in_turns(session.config)
 
 
+# The files that take longest, which begin first: a worker that begins one last works alone in the end.
+LONG = (
+    "test_measured_sets",
+    "test_page_in_browser",
+    "test_measured_programs",
+    "test_measured_by_hand",
+    "test_samples",
+    "test_ptx_oracle",
+    "test_held_against_hardware",
+    "test_adversary",
+    "test_spaces_measured",
+)
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: LONG.index(item.path.stem) if item.path.stem in LONG else len(LONG))
+
+
 def pytest_collection_finish():
     gc.freeze()
     gc.set_threshold(ALLOCATIONS, *gc.get_threshold()[1:])

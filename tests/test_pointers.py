@@ -1,4 +1,4 @@
-"""Kernels that compute with the number of a pointer to a specified buffer, whose address is invented.
+"""Kernels that compute with the number of a pointer to a specified buffer, whose address is unknown.
 
 A claim must hold wherever the buffers lie: a figure that depends on where is unknown, and one that does not is exact.
 """

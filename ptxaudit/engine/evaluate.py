@@ -32,7 +32,6 @@ from ptxaudit.engine.memory.rows import environment, three
 from ptxaudit.engine.memory.written import given
 from ptxaudit.engine.ops.operations import on_machine
 from ptxaudit.frontend.launch.launch import Launch
-from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, Symbols, symbols_of
 from ptxaudit.hardware import banks
 from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.hardware.unscored import MEASURED
@@ -117,9 +116,8 @@ def _evaluated(
 ) -> KernelResult:
     """Evaluates with a placement of functions and their tables. code: the placement."""
     function, accesses = graph.function, asked.accesses
-    symbols = symbols_of(launch, function) if launch is not None else NOTHING_SPECIFIED
-    visible = seen(launch, symbols, function)
-    facts = _specified(graph, launch, symbols, visible, machine, facts, account, code)
+    visible = seen(launch, function)
+    facts = _specified(graph, launch, visible, machine, facts, account, code)
     task = Task(graph, visible.launch, machine, facts, accesses, _originals(function, accesses))
     results, simulated, endless = asked.listed, dict[int, SiteResult](), None
     spent = account.spent
@@ -154,7 +152,6 @@ def _evaluated(
 def _specified(
     graph: Graph,
     launch: Launch | None,
-    symbols: Symbols,
     visible: Seen,
     machine: Machine,
     facts: Facts,
@@ -162,12 +159,12 @@ def _specified(
     code: Tables,
 ) -> Facts:
     """The facts, including those from the launch, the machine and the file. visible: what the code sees of it."""
-    function = graph.function
+    function, symbols = graph.function, visible.symbols
     values, known = launch.buffer(function) if launch is not None else (b"", b"")
     origins = Origins(graph, values, known, account=account)
     facts = replace(
         facts,
-        constants=Constants.of(code.initialised(function), visible.constants),
+        constants=Constants.of(code.initialised(function), symbols.constants),
         origins=origins,
         meanings=on_machine(machine.measurements.special),
         code=code.functions,

@@ -68,10 +68,10 @@ class Draws:
 
     def _number(self, at: Reference) -> Value:
         """The counter's initial value, plus the amount for each block before this one."""
-        where, amount = (
-            _one_number(self._located(at.address), at.active),
-            _one_number(at.view.read(at.op.src[1]), at.active),
-        )
+        memory = self.env.facts.memory
+        assert memory is not None  # which the counters belong to
+        where = _one_number(memory.located(at.address), at.active)
+        amount = _one_number(at.view.read(at.op.src[1]), at.active)
         bits = at.op.bits
         start = None if where is None else self.counters.by[at.index].start(where, bits)
         if start is None or amount is None:
@@ -82,10 +82,6 @@ class Draws:
         if start + self._blocks - 1 > amount:  # the counter would start again
             raise NotOnce
         return affine.add(block, first)
-
-    def _located(self, address: Value) -> Value:
-        memory = self.env.facts.memory
-        return address if memory is None else memory.located(address)
 
     @property
     def _blocks(self) -> int:

@@ -207,8 +207,8 @@ class Environment:
         if variable is not None and variable.address is not None:
             return constant(variable.address + a.offset, a.bits)
         memory = self.facts.memory
-        if a.space == "global" and memory is not None and a.name in memory.variables:
-            if (a.space, a.name) not in self.pointers:
+        if a.space == "global" and memory is not None and (a.space, a.name) not in memory.pointers:
+            if a.name in memory.variables:
                 return constant(memory.variables[a.name] + a.offset, a.bits)
         align = variable.align if variable is not None else 1
         kind = "shared" if a.space.startswith("shared") else "function" if a.space == CODE else "variable"

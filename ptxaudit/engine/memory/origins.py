@@ -282,7 +282,7 @@ class Origins:
         each, _ = op.element
         if op.space == "generic" and sources and sources[0] <= OF_PARAMETERS:
             return _among_parameters(op, at, each) if sources[0] else frozenset()
-        if op.space != "param" or (start := self.place_of_parameter(op, *place[:2])) is None:
+        if op.space != "param" or (start := self._place_of_parameter(op, *place[:2])) is None:
             return _unknown(each)
         offset = start + at * each // 8
         parameter = next((p for p in self.graph.function.parameters if p.offset <= offset < p.offset + p.size), None)
@@ -290,7 +290,7 @@ class Origins:
             return _unknown(each)
         return self._parameter(parameter, offset, each)
 
-    def place_of_parameter(self, op: Op, index: int, position: int) -> int | None:
+    def _place_of_parameter(self, op: Op, index: int, position: int) -> int | None:
         """The byte offset of a load from the parameters, also if a register is its index (ptxas -O0 moves a constant
         there); None if it is unknown."""
         source: Operand = op.src[0]

@@ -29,7 +29,7 @@ from ptxaudit.engine.memory.references import Otherwise, ReadOnly, Reference
 from ptxaudit.engine.memory.registers import Results, blend
 from ptxaudit.engine.memory.spaces import among_parameters
 from ptxaudit.frontend.launch.signature import short_name
-from ptxaudit.ir.nodes import Function, Parameter
+from ptxaudit.ir.nodes import Function
 from ptxaudit.ir.reasons import Kind, Reason
 
 MOST_OFFSETS = 64  # different offsets in the lanes of one access
@@ -65,9 +65,10 @@ def parameter(env: Environment, offset: int, bits: int) -> Value:
         to_buffer = pointer(env.pointers, partial(_name, env.function), ("param",), offset, bits)
         if to_buffer is not None:
             return to_buffer
-    name, of = _name(env.function, offset, size), _parameter_at(env.function, offset)
-    if of is None:
+    name, at = _name(env.function, offset, size), _position(env.function, offset)
+    if at is None:
         return unknown(Uniform(name, bits, key=("param", offset, bits), address=bits == 64, launch_wide=True))
+    of = env.function.parameters[at]
     within = offset - of.offset
     is_pointer = of.pointer if of.pointer is not None else (bits == 64)
     stated = env.facts.aligned.get(of.name, 1)
@@ -85,16 +86,18 @@ def parameter(env: Environment, offset: int, bits: int) -> Value:
     )
 
 
-def _parameter_at(function: Function, offset: int) -> Parameter | None:
-    return next((p for p in function.parameters if p.offset <= offset < p.offset + p.size), None)
+def _position(function: Function, offset: int) -> int | None:
+    """The position of the parameter that contains a byte."""
+    return next((k for k, p in enumerate(function.parameters) if p.offset <= offset < p.offset + p.size), None)
 
 
 def _name(function: Function, offset: int, size: int) -> str:
     """The name of some bytes of the parameter buffer."""
-    of = _parameter_at(function, offset)
-    if of is None:
+    at = _position(function, offset)
+    if at is None:
         return f"param[{offset}]" if 0 <= offset < 1 << 31 else "value set by the driver"  # before the parameters
-    name, within = short_name(function.name, of.name, function.parameters.index(of)), offset - of.offset
+    of = function.parameters[at]
+    name, within = short_name(function.name, of.name, at), offset - of.offset
     return f"{name}[{within}:{within + size}]" if within or size != of.size else name
 
 

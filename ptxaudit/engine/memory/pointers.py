@@ -18,7 +18,7 @@ from ptxaudit.engine.memory.origins import LOWEST_POINTER
 from ptxaudit.engine.ops.halves import PAIR, WORD, UpperHalf
 from ptxaudit.frontend.launch.buffers import ALIGNMENT
 from ptxaudit.frontend.launch.launch import Launch
-from ptxaudit.frontend.launch.symbols import Symbols, symbols_of
+from ptxaudit.frontend.launch.symbols import NOTHING_SPECIFIED, Symbols, symbols_of
 from ptxaudit.ir.nodes import Function
 
 Key = tuple[Hashable, ...]
@@ -28,17 +28,23 @@ Name = Callable[[int, int], str]  # offset, bytes -> the name of these bytes
 
 
 class Seen(Record):
-    """A launch as its code sees it: without the numbers of pointers to buffers at invented addresses."""
+    """A launch as its code sees it: without the numbers of pointers to buffers at invented addresses.
+
+    symbols: the contents that it specifies for variables, in constant memory without these numbers.
+    """
 
     launch: Launch | None
-    constants: Mapping[str, tuple[bytes, bytes] | None] = field(default_factory=dict)
+    symbols: Symbols
     pointers: Pointers = field(default_factory=dict)
 
 
-def seen(launch: Launch | None, symbols: Symbols, function: Function) -> Seen:
-    """The launch as the kernel sees it. symbols: the contents that it specifies for variables."""
-    if launch is None or not (launch.invents_addresses or symbols.variables):
-        return Seen(launch, symbols.constants)
+def seen(launch: Launch | None, function: Function) -> Seen:
+    """The launch as the kernel sees it. Raises InputError for symbols that it does not have."""
+    if launch is None:
+        return Seen(None, NOTHING_SPECIFIED)
+    symbols = symbols_of(launch, function)
+    if not (launch.invents_addresses or symbols.variables):
+        return Seen(launch, symbols)
     moved, without = launch.elsewhere(), launch.without_buffers()
     elsewhere = symbols_of(moved, function).constants
     found = dict(_between(("param",), launch.buffer(function)[0], moved.buffer(function)[0]))
@@ -47,7 +53,7 @@ def seen(launch: Launch | None, symbols: Symbols, function: Function) -> Seen:
             found |= _between(("symbol", name), content[0], other[0])
     real = {one.address for one in launch.specified_buffers if not one.invented}
     found |= {("global", name): address for name, (address, _) in symbols.variables.items() if address not in real}
-    return Seen(without, symbols_of(without, function).constants, found)
+    return Seen(without, Symbols(symbols_of(without, function).constants, symbols.variables), found)
 
 
 def _between(where: Key, values: bytes, moved: bytes) -> Iterator[tuple[Key, int]]:

@@ -397,6 +397,8 @@ def test_halves_from_different_warps_are_not_rejoined():
         affine.fit(unknown(pointer), 32), known(np.broadcast_to(np.array([[0], [64], [64]], np.uint32), (3, LANES)))
     )
     assert halves.rejoin(three, high) is None
+    of_rows = Value(np.zeros((1, 1), np.uint32), ((pointer, np.ones((3, 1), np.uint32)),))
+    assert halves.rejoin(of_rows, high) is None
 
 
 @pytest.mark.parametrize("base", [0xFFFFFFC0, 0, 0x40, 0x80000000])

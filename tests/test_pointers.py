@@ -199,3 +199,22 @@ def test_registers_that_held_half_of_a_pointer_in_other_lanes(folder, isa):
     )
     drawn = [site for site in report.sites if site.source.line == 7]
     assert drawn and {site.status for site in drawn} == {"exact"}
+
+
+NUMBERS_OF_CODE = {
+    "loaded": "s[((const int*)number)[t]] = p[t];",
+    "drawn": "if (t == 0) tile = atomicAdd((unsigned*)number, 1u); __syncthreads(); s[t * (tile % 5 + 1)] = n;",
+}
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("name", NUMBERS_OF_CODE)
+def test_a_number_that_equals_an_assigned_address_leads_to_no_buffer(folder, name, isa):
+    """The launch says a number, which may be any address, and ptxaudit has assigned this one to p by chance."""
+    head = HEAD.replace("const int* q", "size_t number").replace("int t =", "__shared__ unsigned tile; int t =")
+    path = folder / f"number_{name}.cu"
+    path.write_text(head + NUMBERS_OF_CODE[name] + TAIL)
+    params = [INDEX, buffers.FIRST_ADDRESS, WORDS, np.zeros(WORDS, "i4")]
+    report = ptxaudit.audit(str(path), isa=isa, launches=[Launch("k", grid=5, block=64, params=params)])
+    decided = [site for site in report.sites if site.opcode.startswith(STORES)][-1]
+    assert decided.status != "exact"

@@ -74,10 +74,13 @@ class Given(Record):
     def located(self, address: Value) -> Value:
         """An address that is a pointer to a buffer and a number, as a number; unchanged if it is in no lane.
 
-        It identifies a location, whose contents do not depend on where the buffer lies. As a number it means nothing.
+        It identifies a location, whose contents do not depend on where the buffer lies. As a number it means nothing,
+        and no number of the code leads there: lanes in which one is equal by chance are unknown.
         """
-        if not self.pointers or not address.terms or address.bits != POINTER_BYTES * 8:
+        if not self.pointers or address.bits != POINTER_BYTES * 8:
             return address
+        if not address.terms:
+            return _unknown_in(address, self._assigned(address.base))
         place, count, other = address.base, np.zeros((1, 1), np.uint64), NOWHERE
         for unknown, factor in address.terms:
             begin = self.pointers.get(unknown.key)
@@ -85,11 +88,24 @@ class Given(Record):
                 other = other | (factor != 0)
             else:
                 place, count, other = place + factor * np.uint64(begin), count + factor, other | (factor > 1)
-        other = other | (count > 1)
-        if throughout(other):
-            return address
-        poison = either(address.poison, other) if anywhere(other) else address.poison
-        return Value(place, (), address.valid, poison, address.why)
+        other = other | (count != 1)
+        number = Value(place, (), address.valid, address.poison, address.why)
+        return address if throughout(other) else _unknown_in(number, other)
+
+    def _assigned(self, places: np.ndarray) -> np.ndarray:
+        """Where a number lies in a buffer whose address the code does not see."""
+        out = NOWHERE
+        for start, data in self.buffers:
+            if start in self.pointers.values():
+                out = out | (places >= np.uint64(start)) & (places < np.uint64(start + len(data)))
+        return out
+
+
+def _unknown_in(number: Value, lanes: np.ndarray) -> Value:
+    """The number, unknown in these lanes."""
+    if not anywhere(lanes):
+        return number
+    return Value(number.base, (), number.valid, either(number.poison, lanes), number.why)
 
 
 ASSUMED = "what is written through a specified pointer, or to a variable, stays within the buffer that it points to"

@@ -123,7 +123,10 @@ def rejoined(low: Value, high: UpperHalf) -> Value | None:
     if whole.valid is not None or whole.poison is EVERYWHERE or low.valid is not None and low.valid < WORD:
         return None
     mine, others = fit(Value(whole.base, whole.terms), WORD), Value(low.base, low.terms)
-    if len({len(value.base) for value in (mine, others)} - {1}) > 1:
+    arrays = [
+        array for v in (whole, low) for array in (v.base, *(c for _, c in v.terms), v.poison) if array is not None
+    ]
+    if len({len(array) for array in arrays} - {1}) > 1:
         return None  # the warps at another time
     first, second = (_factors_modulo_word(value) for value in (mine, others))
     pairs = [(mine.base, others.base), *((first.get(u), second.get(u)) for u in {**first, **second})]

@@ -15,7 +15,7 @@ from random import Random
 
 import numpy as np
 
-from bench.ptx_forms import check, kernel, plan
+from bench.ptx_forms import check, plan
 from bench.ptx_forms.check import Compared
 from bench.ptx_forms.programs import Program
 from ptxaudit.engine.domain.value import DTYPES
@@ -74,11 +74,8 @@ def _chosen(programs: list[Program], differ: set[int], most: int) -> list[int]:
 def kept(file: Path) -> Iterator[Compared]:
     """The comparison of every execution that `keep` wrote."""
     data = np.load(file)
-    programs = [
-        Program(p["opcode"], tuple(p["lines"]), tuple((r, b) for r, b in p["results"]))
-        for p in json.loads(data["programs"].tobytes())
-    ]
-    before = check.initial(dict(zip(kernel.SLOTS, data["inputs"])))
+    programs = [Program.of(p) for p in json.loads(data["programs"].tobytes())]
+    before = check.initial(check.inputs_of(data["inputs"]))
     lifted = [one for k in range(0, len(programs), AT_ONCE) for one in check.lifted(programs[k : k + AT_ONCE])]
     values = {int(w): iter(data[w]) for w in ("1", "16", "32", "64")}
     for k in data["index"]:

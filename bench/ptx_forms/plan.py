@@ -61,10 +61,7 @@ def _assembled(folder: Path, number: int, group: Sequence[Program]) -> None:
 
 def read(folder: Path) -> list[list[Program]]:
     """The programs of each kernel."""
-    return [
-        [Program(p["opcode"], tuple(p["lines"]), tuple((r, b) for r, b in p["results"])) for p in group]
-        for group in json.loads((folder / PLAN).read_text())
-    ]
+    return [[Program.of(p) for p in group] for group in json.loads((folder / PLAN).read_text())]
 
 
 def unmodelled() -> list[str]:

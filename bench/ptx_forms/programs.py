@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from bench.ptx_forms import inputs
 from ptxaudit.frontend.ptx.types import TYPES
@@ -31,6 +32,12 @@ class Program:
     opcode: str
     lines: tuple[str, ...]
     results: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> Program:
+        """The program that `dataclasses.asdict` and JSON have stored."""
+        results = tuple((register, bits) for register, bits in record["results"])
+        return cls(record["opcode"], tuple(record["lines"]), results)
 
     @property
     def text(self) -> str:

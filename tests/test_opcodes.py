@@ -97,6 +97,13 @@ def test_matrices_and_copies_say_more():
     assert classify("LDGSTS.E.128.ZFILL").zero_fill
 
 
+def test_compare_and_swap_that_does_not_spin_has_no_rule():
+    """An H100 charges 28 wavefronts for four requests of ATOMS.CAST, where .SPIN takes 2 each."""
+    for opcode in ("ATOMS.CAST", "ATOMS.CAST.64"):
+        with pytest.raises(InputError, match="not measured"):
+            classify(opcode)
+
+
 LISTED = {
     "UBLKCP.S.G": "bulk copy",
     "UTMALDG.2D": "bulk copy",

@@ -255,7 +255,7 @@ EXAMPLES = (
     "ATOMS.POPC.INC.32",
     "ATOMS.CAST.SPIN",
     "ATOMS.CAST.SPIN.64",
-    "ATOMS.CAST.128",
+    "ATOMS.CAST.SPIN.128",
     "ldmatrix.sync.aligned.m8n8.x2.shared.b16",
     "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
     "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8",

@@ -38,9 +38,10 @@ class Launcher:
         self.slots: dict[str, int] = {}
         self.loaded: tuple[str, Any, dict[str, Any]] = ("", None, {})
 
-    def slot(self, name: str) -> int:
+    def slot(self, name: str, size: int = 0) -> int:
+        """The address of a buffer, which the first of its launches allocates. size: of its contents, in bytes."""
         if name not in self.slots:
-            self.slots[name] = int(self.gpu.call(self.gpu.driver.cuMemAlloc, SLOT_BYTES))
+            self.slots[name] = int(self.gpu.call(self.gpu.driver.cuMemAlloc, max(size, SLOT_BYTES)))
         return self.slots[name]
 
     def module(self, cubin: str) -> tuple[Any, dict[str, Any]]:
@@ -59,22 +60,23 @@ class Launcher:
         gpu = self.gpu
         module, functions = self.module(entry["cubin"])
         for name, fill in entry["buffers"].items():
-            gpu.write(self.slot(name), Fill(**fill).data())
+            data = Fill(**fill).data()
+            gpu.write(self.slot(name, data.nbytes), data)
         for name, fill in entry["symbols"].items():
             status, place, _ = gpu.driver.cuModuleGetGlobal(module, name.encode())
             if int(status) == 0:  # nonzero if the compiler dropped it
                 gpu.write(place, Fill(**fill).data())
         function = functions[entry["kernel"]]
         places = gpu.parameters(function)
-        data = bytearray(max((offset + size for offset, size in places), default=0))
+        raw = bytearray(max((offset + size for offset, size in places), default=0))
         addresses = {}
         for (offset, size), parameter in zip(places, entry["parameters"], strict=True):
             if parameter["kind"] == "buffer":
                 addresses[parameter["name"]] = self.slot(parameter["value"])
-            data[offset : offset + size] = self.bytes_of(parameter, size)
+            raw[offset : offset + size] = self.bytes_of(parameter, size)
         cluster = entry["cluster"] if any(number > 1 for number in entry["cluster"]) else None
-        gpu.launch(function, entry["grid"], entry["block"], cluster, entry["dynamic_shared"], bytes(data))
-        return {"param_bytes": bytes(data).hex(), "addresses": addresses}
+        gpu.launch(function, entry["grid"], entry["block"], cluster, entry["dynamic_shared"], bytes(raw))
+        return {"param_bytes": bytes(raw).hex(), "addresses": addresses}
 
     def bytes_of(self, parameter: dict[str, Any], size: int) -> bytes:
         value = parameter["value"]

@@ -24,6 +24,7 @@ from ptxaudit.frontend.sass.lift import lift_cubin
 from ptxaudit.ir import nodes as ir
 from ptxaudit.ir.reasons import Kind, Reason
 
+FURTHER = "further"  # the name of the word that a kernel returns besides its registers
 AT_ONCE = 1500  # instructions in one kernel
 _ONE = np.uint32(1)
 
@@ -112,6 +113,7 @@ def _named(words: np.ndarray, after: bool = False) -> dict[str, np.ndarray]:
     word = {r: words[r - slots.FIRST] for r in range(slots.FIRST, slots.LAST + 1)}
     out = {f"R{r}": word[r] for r in range(slots.FIRST, slots.UNIFORM.start)}
     out |= {f"UR{slots.FIRST_UNIFORM + k}": word[r] for k, r in enumerate(slots.UNIFORM)}
+    out[FURTHER] = words[slots.WORDS] if len(words) > slots.WORDS else np.zeros_like(words[0])
     predicates = word[slots.PREDICATES_OUT if after else slots.PREDICATES_IN]
     out |= {f"P{k}": predicates >> np.uint32(k) & _ONE for k in range(slots.PREDICATES)}
     uniform = word[slots.UNIFORM_PREDICATES_OUT] if after else word[slots.UNIFORM.start + 6]
@@ -213,8 +215,17 @@ def differences(
     run = Execution(before)
     for op in instruction.ops:
         run.execute(op)
+    return differing_registers(run, before, one, instruction)
+
+
+def differing_registers(
+    run: Execution, before: dict[str, np.ndarray], one: Measured, instruction: ir.Instruction
+) -> tuple[list[str], int, int]:
+    """As `differences`, after the operations."""
     out, certain, open_ = [], 0, 0
     for name, after in one.values.items():
+        if name == FURTHER:
+            continue
         if name not in run.written:
             if (after != before[name]).any():
                 out.append(f"{name} is written, and no operation says so")

@@ -26,17 +26,24 @@ HANGS = 15  # seconds without progress
 
 
 class Device:
-    """The first GPU."""
+    """The first GPU.
 
-    def __init__(self, inputs: np.ndarray, sections: int) -> None:
+    inputs (warps, lanes, n): of register R4 + k; words: of each section of the kernel, where it has register R4 + k.
+    """
+
+    def __init__(self, inputs: np.ndarray, words: list[list[int]]) -> None:
         from cuda.bindings import driver
 
-        self.driver, self.inputs = driver, np.ascontiguousarray(inputs)
+        self.driver, self.words = driver, np.array(words)
+        self.inputs = np.zeros((len(words), *inputs.shape), inputs.dtype)
+        for section, order in zip(self.inputs, self.words):
+            section[:, :, order] = inputs
         self.call(driver.cuInit, 0)
         self.device = self.call(driver.cuDeviceGet, 0)
         self.call(driver.cuCtxSetCurrent, self.call(driver.cuDevicePrimaryCtxRetain, self.device))
         self.into = self.call(driver.cuMemAlloc, self.inputs.nbytes)
-        self.sections, self.out = sections, self.call(driver.cuMemAlloc, self.inputs.nbytes * sections)
+        self.further = self.inputs.shape[:3]  # another word of each section and thread
+        self.out = self.call(driver.cuMemAlloc, self.inputs.nbytes + 4 * int(np.prod(self.further)))
         self.call(driver.cuMemcpyHtoD, self.into, self.inputs.ctypes.data, self.inputs.nbytes)
 
     def call(self, function, *arguments):
@@ -46,20 +53,25 @@ class Device:
         return values[0] if len(values) == 1 else values
 
     def run(self, cubin: bytes) -> np.ndarray:
-        """(sections, *the shape of the inputs): what the kernel stores. Raises RuntimeError if it faults."""
+        """(sections, warps, lanes, n + 1): register R4 + k after each section, and the further word.
+
+        Raises RuntimeError if the kernel faults.
+        """
         import ctypes
 
         d = self.driver
         module = self.call(d.cuModuleLoadData, cubin)
         function = self.call(d.cuModuleGetFunction, module, b"k")
-        result = np.zeros((self.sections, *self.inputs.shape), np.uint32)
+        result = np.zeros(self.inputs.size + int(np.prod(self.further)), np.uint32)
         self.call(d.cuMemsetD8, self.out, 0, result.nbytes)
         values = (int(self.into), int(self.out)), (ctypes.c_uint64, ctypes.c_uint64)
-        warps, lanes, _ = self.inputs.shape
+        _, warps, lanes, _ = self.inputs.shape
         self.call(d.cuLaunchKernel, function, 1, 1, 1, warps * lanes, 1, 1, 0, 0, values, 0)
         self.call(d.cuMemcpyDtoH, result.ctypes.data, self.out, result.nbytes)
         self.call(d.cuModuleUnload, module)
-        return result
+        words, further = result[: self.inputs.size], result[self.inputs.size :].reshape(*self.further, 1)
+        found = [section[:, :, order] for section, order in zip(words.reshape(self.inputs.shape), self.words)]
+        return np.concatenate([np.stack(found), further], axis=3)
 
     def name(self) -> str:
         name = self.call(self.driver.cuDeviceGetName, 128, self.device).rstrip(b"\0 ").decode()
@@ -72,9 +84,8 @@ def work(folder: Path, out: Path, name: str, worker: int, workers: int, first: i
     plan = json.loads((folder / "plan.json").read_text())
     groups = json.loads((out / f"{name}.json").read_text())
     kernel, nop = bytearray((folder / "kernel.cubin").read_bytes()), bytes.fromhex(plan["nop"])
-    inputs, order = np.load(folder / "inputs.npy"), np.array(plan["words"])
-    device = Device(inputs, len(plan["places"]))
-    plain = device.run(bytes(kernel))[0][:, :, order]
+    device = Device(np.load(folder / "inputs.npy"), plan["words"])
+    plain = device.run(bytes(kernel))[0]
     if worker == first == 0:
         (out / "device.json").write_text(json.dumps({"device": device.name()}))
         np.save(out / "plain.npy", plain)
@@ -85,7 +96,7 @@ def work(folder: Path, out: Path, name: str, worker: int, workers: int, first: i
                 code = bytes.fromhex(plan["instructions"][members[k]][1]) if k < len(members) else nop
                 kernel[place : place + SIZE] = code
             try:
-                found = device.run(bytes(kernel))[:, :, :, order]
+                found = device.run(bytes(kernel))
             except RuntimeError:
                 file.write(np.array([[index, FAILED] for index in members], np.uint32).tobytes())
                 return

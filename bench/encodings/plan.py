@@ -210,12 +210,12 @@ def write(folder: Path, paths: Sequence[Path], seed: int) -> int:
     nop = slots.scheduled(*slots.NOP)
     kernel = slots.kernel(len(before) + 1 + len(after), SECTIONS, WARPS * LANES)
     (folder / KERNEL).write_bytes(kernel.with_instructions([[*before, nop, *after]] * SECTIONS))
-    np.save(folder / INPUTS, inputs(rng))  # the kernel loads register R4 + k from word words[k]
+    np.save(folder / INPUTS, inputs(rng))
     chosen = instructions(paths, rng)
     halves = {text: (code & (1 << 64) - 1, code >> 64) for text, code in chosen.items()}
     plan = {
         "places": [start + len(before) * SIZE for start in kernel.starts],
-        "words": kernel.words[0],
+        "words": kernel.words,
         "nop": nop.hex(),
         "instructions": [[text, slots.scheduled(*half).hex()] for text, half in halves.items()],
     }

@@ -10,7 +10,7 @@ the instruction, and copies predicates and uniform registers back:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 SIZE = 16  # bytes of an instruction
@@ -58,7 +58,8 @@ def after() -> list[bytes]:
 class Kernel:
     """A cubin whose kernel has several sections, each of which loads all registers, executes its slots, and stores them.
 
-    starts: the place of each section's first slot in the cubin; words: of each section, the word of register R4 + k.
+    starts: the place of each section's first slot in the cubin; words: of each section, the word of its part of the
+    input, and of the result, that register R4 + k has.
     """
 
     cubin: bytes
@@ -81,11 +82,11 @@ def source(slots: int, sections: int, threads: int) -> str:
     """PTX of the kernel. The slots are filled with an instruction that has no operands and is not removed."""
     quads = range(WORDS // 4)
     names = [", ".join(f"%w{4 * q + k}" for k in range(4)) for q in quads]
-    loads = "\n".join(f"ld.volatile.global.v4.u32 {{{n}}}, [%d1+{16 * q}];" for q, n in zip(quads, names))
     filler = "\n".join(f"pmevent {k % 8};" for k in range(slots))
     bodies = []
     for section in range(sections):
         at = section * threads * WORDS * 4
+        loads = "\n".join(f"ld.volatile.global.v4.u32 {{{n}}}, [%d1+{at + 16 * q}];" for q, n in zip(quads, names))
         stores = "\n".join(f"st.global.v4.u32 [%d2+{at + 16 * q}], {{{n}}};" for q, n in zip(quads, names))
         bodies.append(f"{loads}\nbar.sync 0;\n{filler}\nbar.sync 0;\n{stores}")
     body = "\n".join(bodies)
@@ -104,22 +105,26 @@ ret;
 """
 
 
+# After the results of all sections, a kernel may store a word more of each section and thread.
 _STORED = re.compile(r"desc\[UR\d+\]\[R(\d+)\.64(?:\+(0x[0-9a-f]+))?\], R(\d+)")
 
 
-def kernel(slots: int, sections: int = 1, threads: int = 128) -> Kernel:
-    """Assembles the kernel and finds its slots and registers. Raises RuntimeError if ptxas uses others."""
+def kernel(slots: int, sections: int = 1, threads: int = 128, text: Callable[[int, int, int], str] = source) -> Kernel:
+    """Assembles the kernel and finds its slots and registers. Raises RuntimeError if ptxas uses others.
+
+    text: its PTX, by slots, sections and threads.
+    """
     from ptxaudit.frontend.artifacts.cubin import read_cubin
     from ptxaudit.frontend.compile.ptxas import assemble
     from ptxaudit.frontend.sass.disassemble import disassemble
 
-    cubin = assemble(source(slots, sections, threads), "sm_90", ()).cubin
+    cubin = assemble(text(slots, sections, threads), "sm_90", ()).cubin
     read = read_cubin(cubin, "k.cubin")
     lines = disassemble([read])[0]["k"]
     marks = [k for k, line in enumerate(lines) if line.opcode == "PMTRIG"]
     words: list[dict[int, int]] = [{} for _ in range(sections)]
     for line in lines:
-        if line.opcode.startswith("STG") and (found := _STORED.fullmatch(line.operands)):
+        if line.opcode == "STG.E.128" and (found := _STORED.fullmatch(line.operands)):
             section, byte = divmod(int(found[2] or "0", 16), threads * WORDS * 4)
             words[section] |= {int(found[3]) + k: byte // 4 + k for k in range(4)}
     firsts = marks[::slots]

@@ -146,13 +146,14 @@ def _atomic_row(opcode: str, modifiers: list[str], types: set[str]) -> tuple[str
     for words, operation in (
         (["POPC", "INC"], "count"),
         (["CAST", "SPIN"], "cast"),
-        (["CAST"], "cast"),
         (["CAS"], "cas"),
         (["EXCH"], "atomic"),
     ):
         if modifiers[: len(words)] == words:
             break
     else:
+        if modifiers[:1] == ["CAST"]:
+            raise unknown(opcode, "a compare-and-swap-then-spin that does not spin costs more, and was not measured")
         words, operation = modifiers[:1], "atomic"
         if not words or words[0] not in _ARITHMETIC:
             raise unknown(

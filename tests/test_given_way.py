@@ -5,7 +5,7 @@ certainly has all lanes.
 import pytest
 from convergence_programs import MORE, T, _Kernel
 from machine_code import STATED
-from test_sass_cases import function_of
+from sass_text import function_of
 
 import ptxaudit
 from ptxaudit.engine.answer.result import Status

@@ -5,7 +5,7 @@ kernels of tests/data/releases_sm90.
 import struct
 
 import pytest
-from test_sass_cases import line
+from sass_text import line
 
 from ptxaudit.frontend.artifacts.cubin import INSTRUCTION_BYTES, CodeSection, Symbol
 from ptxaudit.frontend.artifacts.nvinfo import KernelInfo

@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 from machine_code import PROLOGUE, from_cuda
+from spilling import HEAVY, SPILLS_TO_SHARED
 
 import ptxaudit
 from ptxaudit.frontend.compile.nvrtc import compile_source
@@ -93,21 +94,6 @@ def test_instructions_and_registers_of_a_kernel_are_in_the_report(kernels):
 
 # --- the purpose of local accesses ------------------------------------------------------------
 
-HEAVY = """
-template <int COUNT> __device__ __forceinline__ float heavy(const float* in, int n, float x) {
-    float v[COUNT];
-#pragma unroll
-    for (int k = 0; k < COUNT; k++) v[k] = in[threadIdx.x + k * 32] * x;
-    for (int t = 0; t < n; t++) {
-#pragma unroll
-        for (int k = 0; k < COUNT; k++) v[k] = v[k] * v[(k * 7 + 1) % COUNT] + v[(k + 3) % COUNT];
-    }
-    float sum = 0;
-#pragma unroll
-    for (int k = 0; k < COUNT; k++) sum += v[k] * (k + 1);
-    return sum;
-}
-"""
 CALLS = (
     HEAVY
     + """
@@ -125,15 +111,6 @@ extern "C" __global__ void structure(const float* in, float* out, int n) {
 }
 extern "C" __global__ void __launch_bounds__(1024, 2) spills(const float* in, float* out, int n) {
     out[threadIdx.x] = heavy<48>(in, n, 1.5f);
-}
-"""
-)
-SPILLS_TO_SHARED = (
-    HEAVY
-    + """
-extern "C" __global__ void __launch_bounds__(1024, 2) k(const float* in, float* out, int n) {
-    asm volatile(".pragma \\"enable_smem_spilling\\";");
-    out[threadIdx.x] = heavy<40>(in, n, 1.5f);
 }
 """
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from convergence_programs import MORE, T, _Kernel
 from machine_code import STATED, from_cuda
-from test_sass_cases import function_of, instructions
+from sass_text import function_of, instructions
 
 import ptxaudit
 from ptxaudit.base.work import Account

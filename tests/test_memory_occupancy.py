@@ -12,7 +12,7 @@ from math import prod
 from pathlib import Path
 
 import pytest
-from test_occupancy import header
+from cuda_headers import header
 
 from ptxaudit.frontend.artifacts.cubin import read_cubin
 from ptxaudit.frontend.artifacts.usage import usage

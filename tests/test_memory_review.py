@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
-from test_local_memory import SPILLS_TO_SHARED
+from spilling import SPILLS_TO_SHARED
 
 import ptxaudit
 from ptxaudit.base.errors import InputError

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
+from cuda_headers import header
 
-from ptxaudit.frontend.compile import toolchains
 from ptxaudit.hardware.occupancy import LIMITS, Blocks, blocks_per_sm, limits_of
-
-
-def header(name: str) -> str:
-    """A header of CUDA 13, which is installed with the compiler."""
-    for folder in toolchains.headers_of(toolchains.get("nvrtc").path):
-        for path in (Path(folder) / name, Path(folder) / "cccl" / name):
-            if path.exists():
-                return path.read_text()
-    pytest.skip(f"{name} is not here")
 
 
 def test_the_limits_are_those_of_cuda() -> None:

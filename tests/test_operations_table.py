@@ -9,7 +9,7 @@ import random
 
 import numpy as np
 import pytest
-from test_declared import LINES, OPCODES, lowered
+from observed_forms import LINES, OPCODES, lowered
 
 from bench import operations_doc
 from ptxaudit.engine.domain.known_bits import Tristate

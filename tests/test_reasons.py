@@ -14,7 +14,7 @@ from string import Formatter
 import measured_kernels
 import msgspec
 import pytest
-from test_work import HEAD, LONG, MACHINE, kernel
+from long_kernel import HEAD, LONG, MACHINE, kernel
 
 import ptxaudit
 from ptxaudit.base.work import Account, Exhausted

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from test_occupancy import header
+from cuda_headers import header
 
 import ptxaudit
 from ptxaudit.hardware.occupancy import LIMITS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_state_spaces import view
+from memory_view import view
 
 from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.value import Value, opaque

@@ -10,7 +10,7 @@ from ptxaudit.base.arrays import among, anywhere, distinct, distinct_rows, remai
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.uint64])
 @pytest.mark.parametrize("shape", [(0,), (1,), (2,), (40,), (3, 7), (0, 4), (1, 1)])
 @pytest.mark.parametrize("seed", range(5))
-def test_distinct_is_unique(dtype, shape, seed):
+def test_distinct_equals_numpy_unique(dtype, shape, seed):
     values = np.random.default_rng(seed).integers(0, 12, shape).astype(dtype)
     before = values.copy()
     found = distinct(values)
@@ -19,7 +19,7 @@ def test_distinct_is_unique(dtype, shape, seed):
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.uint64])
 @pytest.mark.parametrize("shape", [(0,), (1,), (1, 1), (3, 7), (0, 4), (200, 32)])
-def test_what_holds_of_all_and_of_some_is_all_and_any(dtype, shape):
+def test_throughout_and_anywhere_equal_numpy_all_and_any(dtype, shape):
     no, yes = np.zeros(shape, dtype), np.ones(shape, dtype)
     mixed = [one.copy() for one in (no, yes)]
     for one in mixed:
@@ -33,13 +33,13 @@ def test_what_holds_of_all_and_of_some_is_all_and_any(dtype, shape):
 
 @pytest.mark.parametrize("sizes", [(0, 0), (0, 3), (3, 0), (1, 1), (9, 4), (40, 40)])
 @pytest.mark.parametrize("seed", range(5))
-def test_among_is_isin(sizes, seed):
+def test_among_equals_numpy_isin(sizes, seed):
     indices, others = (np.random.default_rng([seed, size]).integers(0, 50, size) for size in sizes)
     assert among(indices, others).tolist() == np.isin(indices, others).tolist()
 
 
 @pytest.mark.parametrize("divisor", [1, 3, 32, 100])
-def test_remainder_is_that_of_a_division(divisor):
+def test_remainder_equals_the_modulo_operator(divisor):
     limits = np.iinfo(np.int64)
     some = np.random.default_rng(divisor).integers(-1000, 1000, (40, 32))
     for values in (some, np.array([limits.max, limits.min, 0, -1, divisor, -divisor])):
@@ -47,7 +47,7 @@ def test_remainder_is_that_of_a_division(divisor):
         assert (remainder(values, divisor) == values % divisor).all() and (values == before).all()
 
 
-def test_distinct_rows_are_those_of_a_dictionary():
+def test_distinct_rows_equal_those_of_a_dictionary():
     rng = np.random.default_rng(5)
     for n in (0, 1, 7, 31, 32, 200, 3000):
         for kinds in (1, 3, 50):
@@ -60,7 +60,7 @@ def test_distinct_rows_are_those_of_a_dictionary():
             assert firsts.tolist() == [every.index(k) for k in range(len(known))]
 
 
-def test_rows_that_are_mixed_to_one_number_stay_apart(monkeypatch):
+def test_distinct_rows_with_colliding_hashes_are_distinguished(monkeypatch):
     monkeypatch.setattr(arrays, "_mixers", lambda size: np.zeros(size, np.uint64))
     rows = np.arange(128).reshape(64, 2) % 6
     firsts, kind = distinct_rows((rows,))

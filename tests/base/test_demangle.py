@@ -36,12 +36,12 @@ from ptxaudit.base.demangle import demangle, split_name
         ("triton_kernel_0d1d", "triton_kernel_0d1d", "triton_kernel_0d1d", []),
     ],
 )
-def test_names(name, plain, head, types):
+def test_demangled_names_and_their_parts(name, plain, head, types):
     assert demangle(name) == plain
     assert split_name(name) == (head, types)
 
 
-def test_without_a_cxx_runtime_library_names_stay_mangled(monkeypatch):
+def test_names_remain_mangled_without_a_cxx_runtime_library(monkeypatch):
     monkeypatch.setattr(module, "LIBRARIES", ())
     monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
     clear()
@@ -49,7 +49,7 @@ def test_without_a_cxx_runtime_library_names_stay_mangled(monkeypatch):
     clear()
 
 
-def test_a_library_of_another_name_is_looked_for(monkeypatch):
+def test_runtime_library_with_another_name_is_found(monkeypatch):
     monkeypatch.setattr(module, "LIBRARIES", ("libnone.so.1",))
     clear()
     assert demangle("_Z1kPfi") == "k(float*, int)"

@@ -39,33 +39,33 @@ def launch(x):
 
 
 @pytest.mark.parametrize("one, other", ALIKE)
-def test_keys_differ_where_bytes_do(one, other):
+def test_keys_of_numbers_differ_if_their_bytes_differ(one, other):
     assert exactly(one) != exactly(other) and exactly(one) == exactly(one)
     assert distinct([one, other, one]) == (one, other)
 
 
 @pytest.mark.parametrize("one, other", [(0.0, -0.0), (NAN, -NAN)])
-def test_launches_are_equal_if_their_parameters_are_the_same(one, other):
+def test_launches_are_equal_if_their_parameters_have_equal_bytes(one, other):
     again = launch(struct.unpack("<d", struct.pack("<d", one))[0])
     assert launch(one) == again and hash(launch(one)) == hash(again)
     assert launch(one) != launch(other) and launch(one) != "k"
 
 
 @pytest.mark.parametrize("order", [(0.0, -0.0), (-0.0, 0.0)])
-def test_the_sign_of_a_zero_has_its_own_answer(order):
+def test_negative_zero_parameter_has_figures_of_its_own(order):
     report = ptxaudit.audit(TEXT, isa="ptx", arch="sm_90", launches=[launch(x) for x in order], cache=False)
     found = [site.wavefronts for kernel in report.kernels for site in kernel.sites]
     assert found == [32 if math.copysign(1, x) < 0 else 1 for x in order]
 
 
-def test_a_sweep_over_both_zeros_has_both():
+def test_sweep_over_both_zeros_has_two_points():
     assert parse_axis("x=0.0,-0.0,0.0").values == (0.0, -0.0)
     assert len(axis_of("x", [1, 1.0, 1]).values) == 2
     (swept,) = sweep(TEXT, {"x": [0.0, -0.0]}, isa="ptx", arch="sm_90", launches=[launch(0.0)]).kernels
     assert [point.wavefronts.low for point in swept.points] == [1, 32]
 
 
-def test_macros_are_swept_as_they_are_written():
+def test_swept_macros_keep_their_spelling():
     source = """__global__ void k(float* out) { __shared__ float s[2048]; s[threadIdx.x * (1 / N ? 1 : 1)] = 0;
         s[threadIdx.x * ((N) / 2 ? 32 : 1)] = 1; out[0] = s[0]; }"""
     (swept,) = sweep(
@@ -75,6 +75,6 @@ def test_macros_are_swept_as_they_are_written():
 
 
 @pytest.mark.parametrize("one, other", [(0.0, -0.0), (NAN, math.copysign(NAN, -1.0)), (1, 1.0)])
-def test_the_cache_tells_launches_apart(one, other):
+def test_cache_key_distinguishes_equal_numbers_with_different_bytes(one, other):
     assert repr(result_cache._plain(launch(one))) != repr(result_cache._plain(launch(other)))
     assert repr(result_cache._plain(launch(one))) == repr(result_cache._plain(launch(one)))

@@ -44,7 +44,7 @@ class Kept(Record, dict=True):
         return [sum(self.numbers)]
 
 
-def test_equal_by_their_fields():
+def test_records_with_equal_fields_are_equal():
     assert Place("a") == Place("a", 3, []) != Place("a", 4) and Place("a", more=[1]) != Place("a")
     assert repr(Place("a", more=[1])) == "Place(name='a', at=3, more=[1])"
     assert replace(Place("a"), at=9).end == 10
@@ -52,12 +52,12 @@ def test_equal_by_their_fields():
     assert Place("a").more is not Place("a").more
 
 
-def test_equal_by_their_key():
+def test_records_with_a_key_are_compared_by_it():
     assert Line("a", 1) == Line("a", 2) != Line("b", 1) and len({Line("a", 1), Line("a", 2)}) == 1
     assert Line("a") != Other("a") and Other("a") != Line("a") and Line("a") != "a"
 
 
-def test_what_is_missing_or_too_much_is_said():
+def test_missing_extra_and_assigned_fields_raise():
     with pytest.raises(TypeError, match="name"):
         Place()
     with pytest.raises(TypeError, match="colour"):
@@ -67,7 +67,7 @@ def test_what_is_missing_or_too_much_is_said():
             setattr(Place("a"), name, "red")
 
 
-def test_what_is_found_out_of_one_is_kept_beside_its_fields():
+def test_cached_properties_do_not_take_part_in_comparison():
     one = Kept((1, 2))
     assert one.total is one.total == [3]
     assert replace(one, numbers=(4,)).total == [4] and one == Kept((1, 2))

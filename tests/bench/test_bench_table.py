@@ -8,7 +8,7 @@ from bench.figure import Figure
 SMALL, TINY = Figure("one kernel", 0.3, 0.6, "s"), Figure("a tiny file", 0.5, 0.25, "s")
 
 
-def test_figures_of_other_names_stay_where_they_were():
+def test_rows_that_were_not_measured_again_are_kept_in_place():
     whole = table({"tiny": [TINY], "small": [SMALL]})
     assert whole.splitlines()[2:] == [
         "| one kernel | 0.50 | 0.6 s | `python -m bench small` |",

@@ -35,7 +35,7 @@ def machine_code(built) -> dict[str, list[str]]:
     return json.loads((built / measure.MACHINE_CODE).read_text())
 
 
-def test_each_kernel_issues_the_instruction_that_it_is_named_for(machine_code):
+def test_calibration_kernel_issues_the_instruction_of_its_name(machine_code):
     assert set(machine_code) == {one.name for one in available("sm_90")} == set(INSTRUCTIONS)
     for name, one in INSTRUCTIONS.items():
         access, found = (
@@ -54,13 +54,13 @@ def test_each_kernel_issues_the_instruction_that_it_is_named_for(machine_code):
         assert (sass.operation, sass.width) == (expected, one.width), name
 
 
-def test_a_newer_architecture_is_assembled(tmp_path):
+def test_calibration_kernels_assemble_for_sm_120(tmp_path):
     build(tmp_path, "sm_120")
     assert set(json.loads((tmp_path / measure.MACHINE_CODE).read_text())) == {one.name for one in available("sm_120")}
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_120"])
-def test_other_architectures_have_what_they_have(arch):
+def test_available_instructions_depend_on_the_architecture(arch):
     names = {one.name for one in available(arch)}
     assert (
         ("ca16" in names) == (arch != "sm_75")
@@ -70,7 +70,7 @@ def test_other_architectures_have_what_they_have(arch):
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_plans_repeat_and_are_in_range(part):
+def test_plans_are_deterministic_and_stay_within_their_window(part):
     requests = list(plan.PARTS[part]("sm_90"))
     assert requests and requests == list(plan.PARTS[part]("sm_90"))
     for one in requests:
@@ -85,7 +85,7 @@ def test_plans_repeat_and_are_in_range(part):
             )
 
 
-def test_a_plan_is_written_and_read(tmp_path):
+def test_plan_file_is_read_back_in_chunks(tmp_path):
     plan.write(tmp_path / "plan.json.gz", "sm_90", "classes,zeros")
     requests = measure.read_plan(tmp_path / "plan.json.gz")["requests"]
     assert len(requests) == len([*plan.classes("sm_90"), *plan.zeros("sm_90")])
@@ -102,7 +102,7 @@ LOG = """==PROF== Connected to process 1
 """
 
 
-def test_a_log_becomes_records_that_compare(tmp_path, machine_code):
+def test_profiler_log_becomes_comparable_records(tmp_path, machine_code):
     (tmp_path / "log").write_text(LOG)
     counted = measure.read_log(tmp_path / "log")
     assert [c[measure.COUNTERS[""]] for c in counted] == [9, 1014]
@@ -150,7 +150,7 @@ def test_tensor_launches_are_assembled_and_planned(built):
     )
 
 
-def test_an_audit_gives_each_wgmma_what_was_counted(built):
+def test_audited_wgmma_wavefronts_equal_the_counted_ones(built):
     kept = json.loads(gzip.decompress((DATA / "tensor_sm90.json.gz").read_bytes()))["launches"]
     counted = {one["kernel"]: one["counters"]["op_gmma"] for one in kept if one["kernel"].startswith("wgmma")}
     launch = ptxaudit.Launch(
@@ -167,7 +167,7 @@ def test_an_audit_gives_each_wgmma_what_was_counted(built):
     }
 
 
-def test_what_is_timed_is_assembled_and_in_range(built):
+def test_timed_launches_are_assembled_and_stay_within_their_window(built):
     sections = (built / "timing.cubin").read_bytes()
     launches = list(timing.launches())
     assert launches == list(timing.launches())
@@ -180,7 +180,7 @@ def test_what_is_timed_is_assembled_and_in_range(built):
             assert kernel.warps * timing.WINDOW < timing.SHARED
 
 
-def test_the_timings_in_the_tree_are_those_launches():
+def test_committed_timings_match_the_planned_launches():
     kept = json.loads(gzip.decompress((DATA / "timing_sm90.json.gz").read_bytes()))["timed"]
     key = (
         "kernel",

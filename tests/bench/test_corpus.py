@@ -47,25 +47,25 @@ def corpus():
         (Status.UNKNOWN, (1, 1), False),
     ],
 )
-def test_what_is_an_answer(corpus, status, per_request, answered) -> None:
+def test_results_that_count_as_answered(corpus, status, per_request, answered) -> None:
     assert corpus.answers(SiteResult(0, status, per_request=per_request)) is answered
 
 
-def test_lines_are_an_answer_where_wavefronts_are_not_counted(corpus) -> None:
+def test_line_classes_count_as_answered_without_wavefronts(corpus) -> None:
     assert corpus.answers(SiteResult(0, Status.BOUNDED, line_class_max=4))
 
 
-def test_reasons_of_one_kind_count_together(corpus) -> None:
+def test_reasons_of_one_kind_are_one_class(corpus) -> None:
     assert corpus.reason_class("%r17 changes in a loop at 42") == corpus.reason_class("%rd3 changes in a loop at 7")
 
 
-def test_long_names_are_cut_and_stay_apart(corpus) -> None:
+def test_shortened_long_names_remain_distinct(corpus) -> None:
     first, second = corpus.short("x" * 500 + "a"), corpus.short("x" * 500 + "b")
     assert len(first) == corpus.NAME_LENGTH and first != second
     assert corpus.short("kernel") == "kernel"
 
 
-def test_a_folder_of_packages(corpus, tmp_path) -> None:
+def test_bad_files_of_a_corpus_do_not_stop_the_others(corpus, tmp_path) -> None:
     """Two packages, one file that is not PTX, one that ptxas rejects; nothing stops the others."""
     for package, name, text in (
         ("one", "fine.ptx", FINE),
@@ -84,7 +84,7 @@ def test_a_folder_of_packages(corpus, tmp_path) -> None:
     assert "2 kernels of 2 packages, 4 sites: 100.0% answered" in corpus.show(results)
 
 
-def test_a_kernel_that_takes_too_long_is_a_time_out(corpus, tmp_path, monkeypatch) -> None:
+def test_kernel_beyond_its_time_limit_is_a_timeout(corpus, tmp_path, monkeypatch) -> None:
     def forever(*arguments, **named):
         while True:
             pass
@@ -95,7 +95,7 @@ def test_a_kernel_that_takes_too_long_is_a_time_out(corpus, tmp_path, monkeypatc
     assert [k.fault for k in record.kernels] == ["time-out"]
 
 
-def test_a_fault_names_its_place(corpus, tmp_path, monkeypatch) -> None:
+def test_fault_is_recorded_with_its_location(corpus, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(corpus.graph, "build", lambda function: 1 // 0)
     (tmp_path / "fine.ptx").write_text(FINE)
     record = corpus.audit_file(tmp_path / "fine.ptx", "one")
@@ -103,14 +103,14 @@ def test_a_fault_names_its_place(corpus, tmp_path, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("sample", ["bitonic_sort", "transpose"])
-def test_samples(corpus, sample, tmp_path) -> None:
+def test_samples_audit_without_faults(corpus, sample, tmp_path) -> None:
     source = next((ROOT / "samples").glob(f"{sample}*/*.cu"))
     (tmp_path / "k.ptx").write_text(nvrtc.compile_source(source, "sm_90").ptx)
     record = corpus.audit_file(tmp_path / "k.ptx", "samples")
     assert record.kernels and all(k.answered == sum(k.sites.values()) and not k.fault for k in record.kernels)
 
 
-def test_registers_of_128_bits(corpus, tmp_path) -> None:
+def test_registers_of_128_bits_cause_no_fault(corpus, tmp_path) -> None:
     text = FINE.replace(
         "mov.u32 %r3, s;",
         "mov.u32 %r3, s; .reg .b128 %q<2>; ld.param.u64 %rd1, [p]; ld.global.b128 %q1, [%rd1]; mov.b128 {%rd2, %rd3},"
@@ -121,7 +121,7 @@ def test_registers_of_128_bits(corpus, tmp_path) -> None:
     assert not kernel.fault and sum(kernel.sites.values()) == 2
 
 
-def test_the_page_is_that_of_the_results() -> None:
+def test_coverage_page_is_generated_from_the_results() -> None:
     """docs/coverage.md is the output of `make coverage`."""
     spec = importlib.util.spec_from_file_location("coverage_page", ROOT / "bench" / "coverage.py")
     coverage = importlib.util.module_from_spec(spec)
@@ -144,7 +144,7 @@ OF_MEMORY = """.visible .entry copies(.param .u64 p, .param .u64 q) {
 """
 
 
-def test_global_memory_of_a_corpus(tmp_path, monkeypatch, capsys):
+def test_global_memory_sites_of_a_corpus_are_counted(tmp_path, monkeypatch, capsys):
     from bench import corpus_memory
 
     for package, text in (("one", HEAD + OF_MEMORY), ("other", FINE)):

@@ -20,7 +20,7 @@ ONE = Compiled(
 )
 
 
-def test_a_launch_has_the_arguments_in_order_and_zeros_behind_them(tmp_path):
+def test_planned_launch_has_its_arguments_in_order_padded_with_zeros(tmp_path):
     write(tmp_path, [ONE], 20000)
     (launch,) = read(tmp_path)
     assert [(p["kind"], p["size"], p["value"]) for p in launch["parameters"]] == [

@@ -23,7 +23,7 @@ def script():
     return module
 
 
-def test_values_are_encoded_by_size(script) -> None:
+def test_parameter_values_are_encoded_by_size(script) -> None:
     assert script.encode(1024, 4) == struct.pack("<i", 1024)
     assert script.encode(-1, 4) == b"\xff" * 4
     assert script.encode(0.5, 4) == struct.pack("<f", 0.5)
@@ -31,7 +31,7 @@ def test_values_are_encoded_by_size(script) -> None:
     assert script.encode("01000200", 4) == b"\1\0\2\0"
 
 
-def test_every_buffer_of_the_samples_can_be_filled(script) -> None:
+def test_buffers_of_all_samples_can_be_filled(script) -> None:
     filled = [buffer for sample in script.samples() for buffer in script.buffers(sample)]
     assert filled
     for buffer in filled:
@@ -82,7 +82,7 @@ class FakeAction:
         return self.text[pc]
 
 
-def test_a_report_is_joined_with_its_launches(script, tmp_path, monkeypatch) -> None:
+def test_profiler_report_is_joined_with_its_launches(script, tmp_path, monkeypatch) -> None:
     one = SimpleNamespace(num_actions=lambda: 1, action_by_idx=lambda i: FakeAction())
     context = SimpleNamespace(num_ranges=lambda: 1, range_by_idx=lambda i: one)
     monkeypatch.setattr(script, "import_ncu_report", lambda: SimpleNamespace(load_report=lambda path: context))
@@ -97,7 +97,7 @@ def test_a_report_is_joined_with_its_launches(script, tmp_path, monkeypatch) -> 
     assert launch["hardware"]["_op_st"] is None
 
 
-def test_a_report_of_other_launches_is_refused(script, tmp_path, monkeypatch) -> None:
+def test_profiler_report_of_other_launches_is_refused(script, tmp_path, monkeypatch) -> None:
     context = SimpleNamespace(num_ranges=lambda: 0)
     monkeypatch.setattr(script, "import_ncu_report", lambda: SimpleNamespace(load_report=lambda path: context))
     manifest = tmp_path / "manifest.json"

@@ -26,7 +26,7 @@ def suite(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_programs_with_shared_memory_are_taken(suite: Path) -> None:
+def test_programs_that_use_shared_memory_are_selected(suite: Path) -> None:
     assert [program.name for program in programs(suite)] == ["scan-cuda"]
     sample = suite / "samples" / "Samples" / "0_Introduction" / "matrixMul"
     sample.mkdir(parents=True)
@@ -45,19 +45,19 @@ def test_programs_with_shared_memory_are_taken(suite: Path) -> None:
         ("", ["./main"]),
     ],
 )
-def test_a_program_is_run_as_its_makefile_says_with_few_repetitions(suite: Path, arguments, run) -> None:
+def test_program_runs_with_its_makefile_arguments_and_few_repetitions(suite: Path, arguments, run) -> None:
     (program,) = programs(suite)
     (program.folder / "Makefile").write_text(MAKEFILE.format(arguments=arguments))
     assert how_it_is_run(program) == run
 
 
-def test_a_makefile_that_runs_nothing(suite: Path) -> None:
+def test_makefile_without_a_run_target_gives_no_command(suite: Path) -> None:
     (program,) = programs(suite)
     (program.folder / "Makefile").write_text("all:\n\ttrue\n")
     assert how_it_is_run(program) == []
 
 
-def test_every_file_with_a_main_is_a_program_of_its_own(tmp_path: Path) -> None:
+def test_every_file_with_a_main_function_is_a_program(tmp_path: Path) -> None:
     for name, text in {
         "a/one.cu": "#include <cub/cub.cuh>\nint main() {}",
         "a/two.cu": "__shared__ int s;\nint main(int argc, char** argv) { cublasCreate(0); }",
@@ -72,7 +72,7 @@ def test_every_file_with_a_main_is_a_program_of_its_own(tmp_path: Path) -> None:
     assert two.build[-1] == "-lcublas"
 
 
-def test_a_program_of_which_nothing_was_counted_is_said(tmp_path: Path) -> None:
+def test_program_without_counters_is_reported(tmp_path: Path) -> None:
     (tmp_path / "source.csv").write_text('"Kernel Name","k()"\n"Address","Source"\n"0x10","EXIT"\n')
     (tmp_path / "raw.csv").write_text('"ID","Kernel Name","Block Size","Grid Size"\n"0","k","(1, 1, 1)","(1, 1, 1)"\n')
     counts, (line,) = held(tmp_path, "shared")

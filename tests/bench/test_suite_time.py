@@ -23,7 +23,7 @@ def test_ends():
 }
 
 
-def test_time_is_that_of_the_tests_and_of_what_they_start(pytester):
+def test_suite_time_includes_child_processes(pytester):
     pytester.makepyfile(**FILES)
     lines = pytester.runpytest_inprocess("-p", "bench.suite_time", "--suite-time", "3", "-p", "no:xdist").outlines
     found = [re.fullmatch(r" *([\d.]+) s +(?:(\d+) tests)?  (.+)", line) for line in lines]

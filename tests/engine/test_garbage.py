@@ -55,12 +55,12 @@ def left_by(calls) -> list:
 
 
 @pytest.mark.parametrize("launched", [False, True], ids=["not launched", "launched"])
-def test_a_kernel_leaves_no_cycles(launched):
+def test_kernel_leaves_no_reference_cycles(launched):
     left = left_by([partial(_audit, seed, launched) for seed in (0, *SEEDS)])
     assert not left, f"{len(left)} values and instructions, such as {left[0]}"
 
 
-def test_an_audit_leaves_no_cycles():
+def test_audit_leaves_no_reference_cycles():
     """Of PTX and machine code, including what would settle its sites: data that the kernels read, unspecified
     parameters.
     """

@@ -19,7 +19,7 @@ ARCHITECTURES = ("sm_75", "sm_89", "sm_103", "sm_121")
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_kept_costs_the_same(name, arch):
+def test_access_kept_by_ptxas_costs_the_same_in_both_isas(name, arch):
     folder = SAMPLES / name
     report = ptxaudit.audit(
         folder / f"{name}.cu", isa="both", arch=arch, launches=read_launches(folder / "launch.toml")

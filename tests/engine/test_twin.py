@@ -25,7 +25,7 @@ ONCE_WRONG = (80010,)  # lanes that may have exited reconverge with others that 
 
 
 @pytest.mark.parametrize("start", range(0, SPECIFIED, GROUP))
-def test_exact_answers_are_the_twins(start):
+def test_exact_answers_equal_the_interpreter(start):
     verdict = compare.Verdict()
     for seed in range(start, start + GROUP):
         k = generate.kernel(seed, small=True)
@@ -35,7 +35,7 @@ def test_exact_answers_are_the_twins(start):
 
 
 @pytest.mark.parametrize("start", range(1000, 1000 + NOT_SPECIFIED, GROUP))
-def test_ranges_contain_what_the_twin_sees(start):
+def test_ranges_contain_the_interpreters_figures(start):
     verdict = compare.Verdict()
     for seed in range(start, start + GROUP):
         compare.not_told(seed, generate.kernel(seed, small=True), verdict, runs=2)
@@ -48,7 +48,7 @@ CASES = sorted((CASES / "twin").glob("*.ptx"))
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda p: p.stem)
-def test_case(path):
+def test_formerly_wrong_kernel_agrees_with_the_interpreter(path):
     """The first comment lines are `// launch grid block params`, as Python values."""
     text = path.read_text()
     words = dict(line[3:].split(" = ", 1) for line in text.splitlines() if line.startswith("// ") and " = " in line)
@@ -65,7 +65,7 @@ def test_case(path):
 # --- the twin itself ------------------------------------------------------------------------------
 
 
-def test_the_generator_reaches_everything():
+def test_generator_covers_every_feature():
     seen = set()
     for seed in range(SPECIFIED):
         seen |= generate.kernel(seed, small=True).features
@@ -97,7 +97,7 @@ def test_the_generator_reaches_everything():
     }
 
 
-def test_a_wrong_engine_would_be_seen(monkeypatch):
+def test_comparison_detects_a_wrong_engine(monkeypatch):
     """The comparison can fail: it detects an engine whose `xor` is `or`."""
     from ptxaudit.engine.ops import operations
 
@@ -109,7 +109,7 @@ def test_a_wrong_engine_would_be_seen(monkeypatch):
     assert verdict.wrong
 
 
-def test_meeting_places():
+def test_reconvergence_points_ignore_early_returns():
     """Lanes that return early do not hold back the others; code after a loop is no early return."""
     code = flatten("""
 .version 8.5
@@ -130,12 +130,12 @@ $OUT: ret; }
 
 
 @pytest.mark.parametrize("seed", ONCE_WRONG)
-def test_seeds_that_were_wrong_once(seed):
+def test_formerly_wrong_seeds_agree_with_the_interpreter(seed):
     verdict = compare.not_told(seed, generate.kernel(seed), compare.Verdict())
     assert not verdict.wrong and not verdict.unchecked, "\n".join(verdict.wrong + verdict.unchecked)
 
 
-def test_the_twins_parser_reads_what_the_packages_reads():
+def test_parsers_of_interpreter_and_package_agree():
     """Two parsers, one text: the same instructions with the same numbers of operands, in the same functions."""
     texts = [generate.kernel(seed).text for seed in range(0, 60, 3)] + [
         path.read_text() for path in sorted((INPUTS / "ptx").glob("*.ptx"))
@@ -176,7 +176,7 @@ SCORED = (
 
 
 @pytest.mark.parametrize("opcode", SCORED)
-def test_the_twins_rules_are_the_packages(opcode):
+def test_wavefront_rules_of_interpreter_and_package_agree(opcode):
     dice = Random(opcode)
     name, _, size = opcode.partition("|")
     width = int(size) if size else 16 if "matrix" in name else count.WIDTH[name.split(".")[-1]] // 8

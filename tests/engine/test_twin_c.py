@@ -15,13 +15,13 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
-def test_the_twin_computes_what_c_computed():
+def test_interpreter_addresses_equal_those_of_compiled_c():
     for kernel, places, addresses in TABLE:
         requests = c_table.machine(kernel, places).run()
         assert c_side.of_requests(requests, kernel.grid, kernel.block) == addresses, f"seed {kernel.seed}"
 
 
-def test_the_engine_counts_what_c_computed():
+def test_engine_counts_agree_with_compiled_c():
     verdict = compare.Verdict()
     for kernel, _, _ in TABLE:
         compare.told(kernel, verdict)
@@ -30,7 +30,7 @@ def test_the_engine_counts_what_c_computed():
 
 
 @needs_compiler
-def test_the_table_is_what_c_computes(tmp_path):
+def test_committed_addresses_equal_those_of_compiled_c(tmp_path):
     for kernel, places, addresses in TABLE[::4]:
         folder = tmp_path / str(kernel.seed)
         folder.mkdir()
@@ -41,7 +41,7 @@ def test_the_table_is_what_c_computes(tmp_path):
 
 @needs_compiler
 @pytest.mark.parametrize("straight", [True, False], ids=["expressions", "control-flow"])
-def test_addresses_of_compiled_c(tmp_path, straight):
+def test_addresses_of_new_kernels_equal_those_of_compiled_c(tmp_path, straight):
     for seed in range(500, 506):
         kernel = generate.kernel(seed, straight=straight, lonely=True, small=True)
         folder = tmp_path / str(seed)

@@ -7,7 +7,7 @@ from twin import generate, machine
 KERNELS = 20
 
 
-def test_machine_code_of_random_kernels():
+def test_machine_code_of_random_kernels_agrees_with_the_interpreter():
     kernels = [
         k
         for seed in range(7000, 7000 + 2 * KERNELS)

@@ -24,7 +24,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("folder", [f for f in of_samples.folders() if f.name not in LONG], ids=lambda p: p.name)
-def test_sample(folder):
+def test_sample_agrees_with_the_interpreter(folder):
     verdict, too_long = of_samples.sample(folder, BLOCKS, STEPS)
     assert not verdict.wrong and not verdict.unchecked, "\n".join(verdict.wrong + verdict.unchecked)
     assert verdict.sites, too_long

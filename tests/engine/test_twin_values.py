@@ -41,7 +41,7 @@ def engine_values(text: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 @pytest.mark.parametrize("start", range(0, len(EVERY), GROUP))
-def test_every_opcode(start):
+def test_results_of_every_opcode_equal_the_interpreter(start):
     made = opcodes.module(EVERY[start : start + GROUP], random.Random(start))
     values = engine_values(made.text)
     for (opcode, register), column in made.expected.items():

@@ -59,16 +59,16 @@ OF_EIGHT = "and.b32 %r3, %r1, 24; mov.u32 %r4, 255; shl.b32 %r4, %r4, %r3;"  # t
         ("shfl.sync.idx.b32 %r9|%p1, %r1, 3, 0x181f, %r4;", [l & 24 | 3 for l in LANES]),
     ],
 )
-def test_lanes_that_name_different_masks_are_different_groups(operation, expected):
+def test_lanes_with_different_member_masks_are_separate_groups(operation, expected):
     assert results(OF_EIGHT + operation) == expected
 
 
-def test_labels_belong_to_their_block():
+def test_labels_are_local_to_their_scope():
     block = "{ .reg .pred %q; setp.ge.u32 %q, %r3, 8; @%q bra W; add.u32 %r3, %r3, 4; W: ld.shared.u32 %r4, [%r2]; }"
     assert len(run(kernel(f"mov.u32 %r3, 0; {block} {block} {block}"))[0]) == 3
 
 
-def test_a_warp_may_wait_for_another():
+def test_warp_may_spin_on_another_warp():
     """Warp 0 spins on a word that warp 1 writes after it; both then read the same place."""
     text = kernel("""
         setp.lt.u32 %p1, %r0, 32; @!%p1 bra $WRITE;
@@ -79,7 +79,7 @@ def test_a_warp_may_wait_for_another():
     assert requests[0][-1] == dict.fromkeys(LANES, 64)
 
 
-def test_lanes_may_wait_for_lanes_of_their_warp():
+def test_lanes_may_spin_on_lanes_of_their_warp():
     """Lane 0 releases what the others spin on, further down in the code."""
     text = kernel("""
         setp.eq.u32 %p1, %r1, 0; @%p1 bra $WRITE;
@@ -89,7 +89,7 @@ def test_lanes_may_wait_for_lanes_of_their_warp():
 
 
 @pytest.mark.parametrize("pause", ["", "nanosleep.u32 32;", "mov.u32 %r5, %r3;"])
-def test_waiting_for_ever_is_said(pause):
+def test_endless_spinning_is_reported(pause):
     text = kernel(f"""
         setp.lt.u32 %p1, %r0, 32; @!%p1 bra $END;
         $SPIN: {pause} ld.volatile.shared.u32 %r3, [%r2+4]; setp.ne.u32 %p2, %r3, 64; @%p2 bra $SPIN;
@@ -98,7 +98,7 @@ def test_waiting_for_ever_is_said(pause):
         run(text, TWO_WARPS, most_steps=200_000)
 
 
-def test_a_long_loop_does_not_wait():
+def test_long_loop_is_not_taken_for_spinning():
     """A loop of many turns whose registers change."""
     text = kernel("""
         mov.u32 %r3, 0;
@@ -107,7 +107,7 @@ def test_a_long_loop_does_not_wait():
     assert run(text, TWO_WARPS)[1] == [dict.fromkeys(LANES, 0)]
 
 
-def test_phases_of_a_barrier():
+def test_mbarrier_phases_by_state_and_by_parity():
     """Warp 0 waits for warp 1's arrival in each of two phases, by state and by parity."""
     text = kernel("""
         setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [%r2], 64; bar.sync 0;
@@ -120,7 +120,7 @@ def test_phases_of_a_barrier():
     assert run(text, TWO_WARPS) == {0: [dict.fromkeys(LANES, 128)], 1: [dict.fromkeys(LANES, 64 + 128)]}
 
 
-def test_lanes_that_wait_let_the_others_arrive():
+def test_lanes_waiting_at_an_mbarrier_let_others_arrive():
     """Half a warp waits at a barrier at which the other half, further down in the code, has to arrive."""
     text = kernel("""
         setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [%r2], 32;
@@ -133,7 +133,7 @@ def test_lanes_that_wait_let_the_others_arrive():
     assert run(text)[0] == [dict.fromkeys(range(16), 64)]
 
 
-def test_a_copy_ends_a_phase():
+def test_bulk_copy_completes_an_mbarrier_phase():
     text = kernel(
         """
         setp.eq.u32 %p1, %r0, 0; @!%p1 bra $END;
@@ -149,7 +149,7 @@ def test_a_copy_ends_a_phase():
     assert run(text)[0][-1] == {0: 99}
 
 
-def test_a_barrier_at_which_nobody_arrives():
+def test_mbarrier_without_enough_arrivals_is_reported():
     text = kernel("""
         setp.eq.u32 %p1, %r0, 0; @%p1 mbarrier.init.shared.b64 [%r2], 33;
         mbarrier.arrive.shared.b64 %rd1, [%r2];
@@ -175,12 +175,12 @@ CALL = """{ .param .b32 given; .param .b32 got; st.param.b32 [given], %r2;
         "selp.b64 %rd1, 0, 8, %p1; mov.u64 %rd2, both; add.u64 %rd2, %rd2, %rd1; ld.global.u64 %rd3, [%rd2];",
     ],
 )
-def test_calls_through_pointers(pointer):
+def test_calls_through_pointers_differ_by_lane(pointer):
     text = kernel(f"setp.lt.u32 %p1, %r1, 16; {pointer} {CALL}", ROUTINES)
     assert run(text)[0] == [{l: 64 if l < 16 else 128 for l in LANES}]
 
 
-def test_matrices():
+def test_ldmatrix_transposes_what_stmatrix_stored():
     """What stmatrix stores by rows, ldmatrix loads; transposed, the rows are columns."""
     text = kernel("""
         and.b32 %r3, %r1, 7; shl.b32 %r3, %r3, 4; add.u32 %r3, %r3, %r2;
@@ -193,7 +193,7 @@ def test_matrices():
     assert run(text)[0][-1] == {l: 4 * (2 * (l % 4)) + l // 8 if l // 4 % 2 == 0 else 0 for l in LANES}
 
 
-def test_what_the_twin_does_not_know_proves_nothing():
+def test_disagreement_about_an_unmodelled_opcode_is_unchecked():
     """A disagreement that a guess decides is not checked; any other is still wrong."""
     text = kernel("""
         mapa.shared::cluster.u32 %r3, %r2, 1; sub.u32 %r3, %r3, %r2; and.b32 %r3, %r3, 508;

@@ -25,14 +25,14 @@ def content(launch, at=0):
     return launch.buffers[at][1].view(np.int32).tolist()
 
 
-def test_an_array_becomes_its_bytes_at_an_aligned_address():
+def test_array_becomes_a_buffer_at_an_aligned_address():
     launch = told(None, INDICES, 3)
     ((address, data),) = launch.buffers
     assert address % ALIGNMENT == 0 and address > 0 and data.dtype == np.uint8 and not data.flags.writeable
     assert content(launch) == [3, 1, 2] and launch.params[0] is None and launch.params[2] == 3
 
 
-def test_later_changes_of_the_array_change_nothing():
+def test_buffer_is_a_copy_of_the_array():
     array = INDICES.copy()
     launch = told(array)
     array[:] = 0
@@ -42,7 +42,7 @@ def test_later_changes_of_the_array_change_nothing():
 @pytest.mark.parametrize(
     "array", [INDICES.astype(">i4"), np.array([3, 0, 1, 0, 2, 0], np.int32)[::2], INDICES.reshape(3, 1)]
 )
-def test_any_layout_and_byte_order_is_read(array):
+def test_array_of_any_layout_and_byte_order_is_read(array):
     assert content(told(array)) == [3, 1, 2]
 
 
@@ -53,28 +53,28 @@ def test_buffers_do_not_overlap_and_keep_their_addresses():
     assert replace(launch, named={"0": launch.named["4"]}).buffers[3][0] == launch.buffers[3][0]
 
 
-def test_one_array_given_twice_is_one_buffer_and_equal_ones_are_two():
+def test_identical_arrays_share_a_buffer_and_equal_ones_do_not():
     assert len(told(INDICES, INDICES).buffers) == 1
     assert len(told(INDICES, INDICES.copy()).buffers) == 2
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_every_type_of_values(name):
+def test_values_of_every_type_are_encoded(name):
     ((_, data),) = told({"values": [1, 0, 2], "type": name}).buffers
     assert data.view(np.dtype(TYPES[name])).tolist() == [1, 0, 2]
 
 
-def test_the_type_of_values_follows_from_them_where_it_is_not_told():
+def test_type_of_values_is_inferred():
     assert told({"values": [1, 2]}).params[0].type == "i32"
     assert told({"values": [[1.5, 2.0]]}).params[0].type == "f32"
 
 
-def test_zeros_for_what_a_kernel_writes():
+def test_buffer_of_zeros():
     assert content(told({"zeros": 3})) == [0, 0, 0]
     assert told({"zeros": 5, "type": "u8"}).buffers[0][1].size == 5
 
 
-def test_files_are_relative_to_the_launch_file(tmp_path, monkeypatch):
+def test_buffer_files_are_relative_to_the_launch_file(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     np.save(tmp_path / "data" / "idx.npy", INDICES)
     (tmp_path / "data" / "idx.bin").write_bytes(INDICES.tobytes())
@@ -111,7 +111,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("value, what", BAD, ids=[what for _, what in BAD])
-def test_what_cannot_be_read_is_named(tmp_path, monkeypatch, value, what):
+def test_unreadable_buffer_is_rejected_with_its_parameter(tmp_path, monkeypatch, value, what):
     monkeypatch.chdir(tmp_path)
     np.save("idx.npy", INDICES)
     np.save("object.npy", np.array([{}]), allow_pickle=True)
@@ -122,14 +122,14 @@ def test_what_cannot_be_read_is_named(tmp_path, monkeypatch, value, what):
     assert what in caught.value.what and caught.value.what.startswith("params[1]: ")
 
 
-def test_the_line_of_a_bad_buffer_in_a_launch_file(tmp_path):
+def test_error_has_the_line_of_a_bad_buffer(tmp_path):
     (tmp_path / "l.toml").write_text('[[launch]]\nkernel = "k"\ngrid = [1]\nparams = [{file = "gone.npy"}]\n')
     with pytest.raises(InputError) as caught:
         read_launches(tmp_path / "l.toml")
     assert caught.value.line == 4
 
 
-def test_a_buffer_is_packed_as_its_address():
+def test_buffer_is_packed_as_its_address():
     buffer = told(INDICES).params[0]
     assert encode(buffer, 8, "integer") == (buffer.address.to_bytes(8, "little"), b"\1" * 8)
     data, known = encode((buffer, 7), 16, "")
@@ -142,7 +142,7 @@ def test_a_buffer_is_packed_as_its_address():
         encode(eight, 8, "")
 
 
-def test_a_report_tells_what_was_told():
+def test_report_describes_the_specified_buffer():
     launch = Launch("stride", grid=1, block=32, params=[INDICES.astype(np.int64), 2])
     data = validate(ptxaudit.audit(PTX, launches=[launch]).to_dict())
     given = data["kernels"][0]["launch"]["params"][0]["buffer"]
@@ -150,7 +150,7 @@ def test_a_report_tells_what_was_told():
     assert "multiples of 256 bytes" in data["kernels"][0]["assumed"][-1]
 
 
-def test_a_buffer_from_the_command_line(tmp_path, monkeypatch):
+def test_buffers_are_specified_on_the_command_line(tmp_path, monkeypatch):
     from ptxaudit.ui.commands._options import options_of
 
     monkeypatch.chdir(tmp_path)

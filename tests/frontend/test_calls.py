@@ -147,12 +147,12 @@ PADDED = ENDLESS + "    NOP\n    NOP\n"
         "computed where a barrier may be the one before",
     ),
 )
-def test_calls_that_come_back(code, expected):
+def test_calls_whose_target_returns_are_found(code, expected):
     assert found(code) == expected
 
 
 @pytest.mark.parametrize("code", (BY_CALLER, BY_CALLEE))
-def test_a_target_without_a_symbol_may_return_or_not(code):
+def test_call_target_without_a_symbol_may_not_return(code):
     assert found(code, named=False) == {}
 
 
@@ -212,7 +212,7 @@ LEAVES = {
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("leaf", LEAVES)
-def test_what_is_behind_a_call_that_returns_on_several_ways_runs_once(tmp_path, leaf, isa):
+def test_code_after_a_call_with_several_returns_runs_once(tmp_path, leaf, isa):
     path = tmp_path / "k.cu"
     path.write_text(NESTED.format(leaf=LEAVES[leaf]))
     report = ptxaudit.audit(path, isa=isa, launches=[ptxaudit.Launch("k", grid=1, block=64)])

@@ -48,33 +48,33 @@ def theirs(body: str) -> bytes:
     return lines_of(from_ptx(body))[0].functions[0].banks[3]
 
 
-def test_initial_values():
+def test_initial_values_equal_those_of_ptxas():
     body = table(list(VALUES))
     wanted = b"".join(value.to_bytes(8, "little") for value in VALUES.values())
     assert ours(body) == wanted
     assert theirs(body)[: len(wanted)] == wanted
 
 
-def test_initial_values_of_fewer_bits():
+def test_initial_values_are_truncated_to_their_type():
     body = table(list(VALUES), "u16")
     assert ours(body) == theirs(body)[: 2 * len(VALUES)]
 
 
 @pytest.mark.parametrize("text", VALUES)
-def test_operands(text):
+def test_constant_expression_as_an_operand(text):
     body = f".visible .entry k() {{ .reg .b64 %r; mov.u64 %r, {text}; ret; }}"
     (op,) = lift_module(parse_module(PROLOGUE.format(arch="sm_90") + body)).functions["k"].instructions[0].ops
     assert op.src[0].value == VALUES[text]
 
 
 @pytest.mark.parametrize("text", ("1 << 64", "1 >> -1", "5 / 0", "5 % 0U", "1.5 == 1.5", "1 ? -1 : 0U"))
-def test_what_ptxas_and_the_manual_do_not_agree_on_has_no_value(text):
+def test_expression_on_which_ptxas_and_the_manual_disagree_is_unknown(text):
     body = f".visible .entry k() {{ .reg .b64 %r; mov.u64 %r, {text}; ret; }}"
     (op,) = lift_module(parse_module(PROLOGUE.format(arch="sm_90") + body)).functions["k"].instructions[0].ops
     assert str(op.src[0]).startswith("?")
 
 
-def test_an_unsigned_offset_is_subtracted():
+def test_unsigned_offset_is_subtracted():
     body = ".visible .entry k() { .reg .b64 %r; .shared .b8 s[64]; mov.u64 %r, s + -4U; mov.u64 %r, s - 4U; ret; }"
     first, second, _ = lift_module(parse_module(PROLOGUE.format(arch="sm_90") + body)).functions["k"].instructions
     assert first.ops[0].src == second.ops[0].src
@@ -110,7 +110,7 @@ def expression(rng: Random, depth: int) -> str:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_random_expressions(seed):
+def test_random_expressions_equal_those_of_ptxas(seed):
     rng = Random(seed)
     every = [expression(rng, rng.randint(1, 4)) for _ in range(120)]
     texts = [text for text in every if ours(table([text])) is not None]  # excludes shifts by 64 or more
@@ -138,14 +138,14 @@ SHORT_ROWS = (
 
 
 @pytest.mark.parametrize("declared", ROWS)
-def test_rows(declared):
+def test_nested_initializers_equal_those_of_ptxas(declared):
     body = f".const .align 8 .u32 {declared};\n" + KERNEL
     wanted = b"".join(value.to_bytes(4, "little") for value in ROWS[declared])
     assert ours(body) == theirs(body)[: len(wanted)] == wanted
 
 
 @pytest.mark.parametrize("declared", SHORT_ROWS)
-def test_a_short_row_before_the_last_is_no_known_value(declared):
+def test_short_row_before_the_last_has_no_known_value(declared):
     """The manual ("Initializers") fills it with zeros; ptxas does not."""
     body = f".const .align 8 .u32 {declared};\n" + KERNEL
     assert ours(body) is None
@@ -153,7 +153,7 @@ def test_a_short_row_before_the_last_is_no_known_value(declared):
     assert any("initial value of t is skipped" in note for note in function.notes)
 
 
-def test_functions_in_a_short_row_are_still_called():
+def test_functions_in_a_short_row_remain_call_targets():
     text = ".func f() { ret; }\n.global .u64 t[2][2] = {{f}, {f}};\n" + KERNEL.replace("ld.const", "ld.global")
     function = lift_module(parse_module(PROLOGUE.format(arch="sm_90") + text)).functions["k"]
     assert [v.functions for v in function.variables if v.name == "t"] == [((-1, "f"), (-1, "f"))]

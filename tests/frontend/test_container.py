@@ -100,7 +100,7 @@ PACKED = {
 
 
 @pytest.mark.parametrize("options", PACKED.values(), ids=PACKED)
-def test_fat_binaries_of_every_packing(tmp_path, options):
+def test_fat_binary_of_every_packing_is_read(tmp_path, options):
     data = fat_binary(*options)
     found = images("k.fatbin", data)
     assert [(image.kind, image.arch) for image in found] == [*(("cubin", arch) for arch in ARCHS), ("ptx", "sm_75")]
@@ -123,13 +123,13 @@ def test_fat_binaries_of_every_packing(tmp_path, options):
     ),
     ids=("program", "object with relocatable code", "without its section", "archive"),
 )
-def test_host_files(tmp_path, wrap):
+def test_device_code_in_host_files_is_found(tmp_path, wrap):
     (tmp_path / "host").write_bytes(wrap(fat_binary("--compress-all")))
     assert summary(tmp_path / "host") == MACHINE_CODE
     assert summary(tmp_path) == MACHINE_CODE  # found in a folder, by its content
 
 
-def test_fat_binaries_outside_of_their_section(tmp_path):
+def test_fat_binary_outside_its_section_is_found(tmp_path):
     """As in cuFFT, whose kernels lie among its data, where a chance occurrence of the magic number is not damage."""
     data = fat_binary("--compress-all")
     program = host(".nv_fatbin", data)
@@ -142,7 +142,7 @@ def test_fat_binaries_outside_of_their_section(tmp_path):
     assert len(images("k", program + data[:16] + b"\xff" * 64 + data)) == 8
 
 
-def test_chains_in_chains_that_come_to_nothing_are_looked_at_once(tmp_path, monkeypatch):
+def test_nested_broken_fat_binaries_take_linear_time(tmp_path, monkeypatch):
     """Each entry ends with the header of a fat binary that holds all later entries, and claims to end a byte before
     they do.
     """
@@ -165,8 +165,8 @@ def test_chains_in_chains_that_come_to_nothing_are_looked_at_once(tmp_path, monk
     assert any(image.kind == "cubin" for image in found)
 
 
-def test_objects_of_an_archive_may_name_one_source(tmp_path):
-    """As nvcc -dc makes them: the entries carry their source's name, which does not tell them apart."""
+def test_archive_members_with_one_source_name_are_distinguished(tmp_path):
+    """As nvcc -dc makes them: the entries carry their source's name, which does not distinguish them."""
     data = fat_binary("--compress-all", "--ident=k.cu", "--device-c")
     (tmp_path / "libk.a").write_bytes(archive(a_o=host(".nv_fatbin", data), b_o=host(".nv_fatbin", data)))
     assert sorted(summary(tmp_path / "libk.a")) == sorted(2 * MACHINE_CODE)
@@ -195,7 +195,7 @@ def jax_entry(cubin: bytes) -> bytes:
     ),
     ids=("CuPy", "Numba", "JAX"),
 )
-def test_cache_entries(tmp_path, name, entry):
+def test_cache_entries_of_python_libraries_are_read(tmp_path, name, entry):
     cubin = from_ptx(kernel("k", 8), "sm_90")
     (tmp_path / name).write_bytes(entry(cubin))
     for given in (tmp_path / name, tmp_path):
@@ -203,7 +203,7 @@ def test_cache_entries(tmp_path, name, entry):
     assert [content for _, content in read_images(images(str(tmp_path / name)))][0] == cubin
 
 
-def test_cupy_leaves_out_the_last_byte(tmp_path):
+def test_cupy_entry_without_its_last_byte_is_read(tmp_path):
     """CuPy's getCUBIN takes the highest byte of the last program header for the terminating zero of a string."""
     cubin = from_ptx(kernel("k", 8), "sm_90")
     assert cubin[-1] == 0
@@ -227,7 +227,7 @@ def without_segments(cubin: bytes) -> bytearray:
     return whole
 
 
-def test_linked_code_without_segments(tmp_path):
+def test_linked_cubin_without_segments_is_read(tmp_path):
     cubin = without_segments(from_ptx(kernel("k", 8), "sm_90"))
     (tmp_path / "k.cubin").write_bytes(cubin)
     assert summary(tmp_path / "k.cubin") == MACHINE_CODE[1:2]
@@ -237,7 +237,7 @@ def test_linked_code_without_segments(tmp_path):
     assert "neither a linked cubin nor an object" in problem.what
 
 
-def test_an_object_is_not_taken_for_linked_code(tmp_path):
+def test_object_with_relocations_is_not_taken_for_linked_code(tmp_path):
     """Its remaining relocations identify it."""
     source = tmp_path / "k.ptx"
     source.write_text(PROLOGUE.format(arch="sm_90") + kernel("k", 8))
@@ -251,7 +251,7 @@ def test_an_object_is_not_taken_for_linked_code(tmp_path):
     assert "neither a linked cubin nor an object" in problem.what
 
 
-def test_a_triton_cache_is_audited_once(tmp_path):
+def test_triton_cache_entry_is_audited_once(tmp_path):
     folder = tmp_path / "ABC123"
     folder.mkdir()
     (folder / "k.cubin").write_bytes(from_ptx(kernel("k", 8), "sm_90"))
@@ -262,7 +262,7 @@ def test_a_triton_cache_is_audited_once(tmp_path):
     assert sorted(isa for isa, _, _ in summary(tmp_path, isa="both")) == ["ptx", "sass"]
 
 
-def test_object_code_of_cuda_core_with_machine_code(tmp_path):
+def test_object_code_of_cuda_core_is_audited(tmp_path):
     from cuda.core import ObjectCode
 
     cubin = from_ptx(kernel("k", 8), "sm_90")
@@ -274,7 +274,7 @@ def test_object_code_of_cuda_core_with_machine_code(tmp_path):
 # --- contents ------------------------------------------------------------------------------
 
 
-def test_a_listing_reads_tables_only(tmp_path, monkeypatch):
+def test_listing_disassembles_nothing(tmp_path, monkeypatch):
     from ptxaudit.frontend.options import Options
     from ptxaudit.ui.render.listing import listing_json, listing_text
 
@@ -296,7 +296,7 @@ def test_a_listing_reads_tables_only(tmp_path, monkeypatch):
     assert len(list_kernels([tmp_path / "k.fatbin"], Options(arch="sm_90"))[0]) == 1
 
 
-def test_kernels_are_chosen_before_anything_is_disassembled(tmp_path, monkeypatch):
+def test_kernels_are_selected_before_disassembly(tmp_path, monkeypatch):
     from ptxaudit.frontend.sass import disassemble
 
     seen = []
@@ -318,7 +318,7 @@ def test_kernels_are_chosen_before_anything_is_disassembled(tmp_path, monkeypatc
 # --- bad input ------------------------------------------------------------------------------
 
 
-def test_damaged_entries_leave_the_others(tmp_path):
+def test_damaged_entry_leaves_the_others(tmp_path):
     data = bytearray(fat_binary("--compress-all"))
     second = images("k.fatbin", bytes(data))[1]
     at = bytes(data).find(bytes(second._payload))
@@ -346,7 +346,7 @@ def test_images_before_the_damage_are_audited(tmp_path):
     ).problems  # the damaged part may have been of any architecture
 
 
-def test_host_files_that_are_cut_off_say_so(tmp_path):
+def test_truncated_host_file_is_reported(tmp_path):
     whole = host(".nv_fatbin", fat_binary("--compress-all"))
     for name, data in (("k.o", whole[:-100]), ("k.a", archive(a=whole)[:-100]), ("l.a", archive(a=whole[:-100]))):
         (tmp_path / name).write_bytes(data)
@@ -358,7 +358,7 @@ def test_host_files_that_are_cut_off_say_so(tmp_path):
         ) and name in report.problems[0].file
 
 
-def test_a_symbol_table_of_no_length_is_none():
+def test_empty_symbol_table_is_a_stripped_cubin():
     data = bytearray(from_ptx(kernel("k", 8), "sm_90"))
     table, count = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<H", data, 60)[0]
     for at in range(table, table + 64 * count, 64):
@@ -368,7 +368,7 @@ def test_a_symbol_table_of_no_length_is_none():
     assert problem.what.startswith("stripped")
 
 
-def test_a_stripped_image_is_named(tmp_path):
+def test_stripped_image_is_reported_by_name(tmp_path):
     data = from_ptx(kernel("k", 8), "sm_90").replace(b"\0.symtab\0", b"\0.nothing")
     (tmp_path / "k.fatbin").write_bytes(data)
     packed = fat_binary("--compress=false").replace(from_ptx(kernel("k", 8), "sm_90"), data)
@@ -379,24 +379,24 @@ def test_a_stripped_image_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("length", (4, 15, 30, 79, 100, 1000))
-def test_fat_binaries_that_are_cut_off(length):
+def test_truncated_fat_binary_is_rejected(length):
     with pytest.raises(InputError):
         list(read_images(images("k.fatbin", fat_binary("--compress=false")[:length])))
 
 
-def test_an_archive_that_is_cut_off():
+def test_truncated_archive_is_rejected():
     with pytest.raises(InputError):
         images("k.a", archive(a=b"x" * 100)[:-40] + b"rubbish" * 20)
 
 
-def test_data_that_cannot_be_unpacked_say_so():
+def test_undecodable_cache_entry_has_no_device_code():
     with pytest.raises(InputError, match="no device code"):
         images("x-cache", zlib.compress(b"nothing here"))
     with pytest.raises(InputError, match="no device code"):
         images("x-cache", b"\x78\x9crubbish")
 
 
-def test_a_large_library_is_not_read_into_memory(tmp_path):
+def test_large_library_is_not_read_into_memory(tmp_path):
     """Other data around one image, larger than the 300 MB that the process may take."""
     import sys
 
@@ -442,7 +442,7 @@ def library_of_old_images(tmp_path) -> str:
 
 
 @pytest.mark.parametrize("jobs", (1, 2))
-def test_images_too_old_to_be_read_are_one_problem_an_architecture(library_of_old_images, jobs) -> None:
+def test_unsupported_images_are_one_problem_per_architecture(library_of_old_images, jobs) -> None:
     path = library_of_old_images
     report = ptxaudit.audit(path, launches=WARP, jobs=jobs)
     assert [kernel.arch for kernel in report.kernels] == ["sm_90"]
@@ -454,6 +454,6 @@ def test_images_too_old_to_be_read_are_one_problem_an_architecture(library_of_ol
     assert not ptxaudit.audit(path, isa="ptx", launches=WARP).problems  # follows the hint
 
 
-def test_what_has_no_ptx_is_not_told_to_audit_it(tmp_path, library_of_old_images) -> None:
+def test_hint_suggests_ptx_only_if_there_is_some(tmp_path, library_of_old_images) -> None:
     (only,) = ptxaudit.audit(Path(library_of_old_images).parent / "0.cubin").problems
     assert "--isa ptx" not in only.hint and "sm_75 or newer" in only.hint

@@ -30,7 +30,7 @@ KERNEL = """.visible .entry k(.param .u64 p, .param .u32 n, .param .align 8 .b8 
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_layout(arch):
+def test_cubin_layout_is_read_on_every_architecture(arch):
     cubin = read_cubin(from_ptx(KERNEL % ".reqntid 16, 8, 2", arch), "k.cubin")
     assert (cubin.arch, cubin.relocatable, cubin.version) == (arch, False, cubin.version)
     (kernel,) = cubin.functions
@@ -42,7 +42,7 @@ def test_layout(arch):
     assert len(kernel.banks[0]) == PARAM_BASES[arch] + 41
 
 
-def test_launch_bounds_and_cluster():
+def test_launch_bounds_and_cluster_are_read():
     info = (
         read_cubin(from_ptx(KERNEL % ".maxntid 256, 2, 1 .explicitcluster .reqnctapercluster 4, 2, 1"), "k.cubin")
         .functions[0]
@@ -52,13 +52,13 @@ def test_launch_bounds_and_cluster():
     assert info.cluster == (4, 2, 1)
 
 
-def test_more_than_4_kb_of_parameters():
+def test_parameters_beyond_4_kb_are_read():
     source = 'struct S { int x[4000]; }; extern "C" __global__ void k(S s, int i, float *o) { o[0] = s.x[i]; }'
     kernel = read_cubin(from_cuda(source), "k.cubin").functions[0]
     assert [(p.offset, p.size) for p in kernel.info.parameters] == [(0, 16000), (16000, 4), (16008, 8)]
 
 
-def test_pointers_are_marked_from_sm_100_on():
+def test_pointer_parameters_are_marked_since_sm_100():
     kernel = read_cubin(
         from_cuda('extern "C" __global__ void k(float *o, long long n) { o[n] = 1; }', "sm_100"), "k.cubin"
     ).functions[0]
@@ -66,7 +66,7 @@ def test_pointers_are_marked_from_sm_100_on():
 
 
 @pytest.mark.parametrize("arch", ("sm_75", "sm_90", "sm_120"))
-def test_functions_tables_and_addresses(arch):
+def test_symbols_banks_and_relocations_are_read(arch):
     (kernel,) = read_cubin(from_cuda(EVERYTHING, arch), "k.cubin").functions
     names = [symbol.name for symbol in kernel.symbols]
     assert names[0] == "everything"
@@ -88,7 +88,7 @@ JUMPS = """.visible .entry k(.param .u64 p, .param .u32 n)
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_jump_tables(arch):
+def test_jump_table_targets_are_instructions(arch):
     """Each indirect branch has its targets, all of which are instructions of the function."""
     cubin, lines = lines_of(from_ptx(JUMPS, arch))
     (kernel,) = cubin.functions
@@ -98,7 +98,7 @@ def test_jump_tables(arch):
         assert len(targets) == 4 and all(t % 16 == 0 and 0 < t < len(kernel.code) for t in targets)
 
 
-def test_relocatable_code_names_what_it_needs():
+def test_relocatable_code_has_the_names_of_its_relocations():
     source = """__device__ int elsewhere(int); extern __shared__ int dynamic[];
     extern "C" __global__ void k(int *o) { __shared__ int a[8]; a[threadIdx.x] = elsewhere(dynamic[threadIdx.x]); o[0] = a[1]; }"""
     from ptxaudit.frontend.compile.nvrtc import compile_source
@@ -111,7 +111,7 @@ def test_relocatable_code_names_what_it_needs():
     assert any("elsewhere" in name for name in names) and "dynamic" in names
 
 
-def test_relocatable_code_of_templates():
+def test_shared_variables_of_relocatable_templates_are_read():
     """Their shared variables lie in a section that has a size and no bytes."""
     source = """template<int P> __global__ void k(int *o) { __shared__ int a[P]; a[threadIdx.x] = o[1]; __syncthreads(); o[0] = a[1]; }
     template __global__ void k<320>(int *); template __global__ void k<640>(int *);"""
@@ -132,19 +132,19 @@ def damaged(data: bytes, at: int, value: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("length", (0, 10, 63))
-def test_too_short_for_a_header(length):
+def test_file_shorter_than_a_header_is_no_cubin(length):
     with pytest.raises(InputError, match="not a cubin"):
         read_cubin(from_ptx(KERNEL % "")[:length], "k.cubin")
 
 
 @pytest.mark.parametrize("part", (0.1, 0.3, 0.5, 0.7, 0.9, 0.99))
-def test_truncated(part):
+def test_truncated_cubin_is_rejected(part):
     data = from_ptx(KERNEL % "")
     with pytest.raises(InputError, match="truncated cubin|damaged cubin"):
         read_cubin(data[: int(len(data) * part)], "k.cubin")
 
 
-def test_every_empty_section_is_survived_and_a_kernel_without_code_is_told():
+def test_cubin_with_an_empty_section_is_read_or_rejected():
     data = from_ptx(KERNEL % "")
     (table,) = struct.unpack_from("<Q", data, 40)
     (count,) = struct.unpack_from("<H", data, 60)
@@ -157,19 +157,19 @@ def test_every_empty_section_is_survived_and_a_kernel_without_code_is_told():
     assert "damaged cubin: k is a kernel without code" in told
 
 
-def test_host_object_is_no_cubin():
+def test_host_object_is_rejected():
     with pytest.raises(InputError, match="not a cubin"):
         read_cubin(damaged(from_ptx(KERNEL % ""), 18, struct.pack("<H", 62)), "k.o")
 
 
-def test_older_architecture_is_named():
+def test_unsupported_architecture_is_named():
     data = damaged(from_ptx(KERNEL % "", "sm_75"), 49, bytes([60]))
     assert architecture(data) == 60
     with pytest.raises(InputError, match="machine code for sm_60"):
         read_cubin(data, "k.cubin")
 
 
-def test_every_damaged_word_is_survived():
+def test_cubin_with_a_damaged_word_is_read_or_rejected():
     """A word of ones anywhere in the file results in an InputError or a cubin, never in another exception."""
     data = from_cuda(
         'extern "C" __global__ void k(float *o) { __shared__ float s[4]; s[threadIdx.x] = o[1]; o[0] = s[2]; }'

@@ -68,7 +68,7 @@ _PLACE = re.compile(r"`\([^)]*\)|\(\*.*\*\)|-?\b0x[0-9a-f]+\s*(\(\*.*\*\))?$")
 
 
 @pytest.mark.parametrize("arch", ("sm_75", "sm_90", "sm_120"))
-def test_a_batch_reads_as_each_file_alone(arch, tmp_path, runs):
+def test_batch_disassembles_as_each_file_separately(arch, tmp_path, runs):
     """Except for branch targets, which nvdisasm prints as labels for a file."""
     cubins = [from_ptx(SMALL % (1, 7, 4), arch), from_cuda(EVERYTHING, arch), from_ptx(SMALL % (2, 9, 8), arch)]
     batch = disassemble([read_cubin(data, "k") for data in cubins])
@@ -83,7 +83,7 @@ def test_a_batch_reads_as_each_file_alone(arch, tmp_path, runs):
 
 
 @pytest.mark.parametrize("arch", ("sm_80", "sm_121"))
-def test_branches_in_a_batch_are_counted_from_their_own_function(arch):
+def test_branch_targets_in_a_batch_are_relative_to_their_function(arch):
     first, second = (read_cubin(from_ptx(SMALL % (n, 5, 4), arch), "k") for n in (1, 2))
     together = disassemble([first, second])
     assert together[1] == disassemble([second])[0]
@@ -91,7 +91,7 @@ def test_branches_in_a_batch_are_counted_from_their_own_function(arch):
     assert targets and all(int(t.split()[-1], 16) < len(second.functions[0].code) for t in targets)
 
 
-def test_one_process_an_architecture(runs):
+def test_one_disassembler_process_per_architecture(runs):
     data = [from_ptx(SMALL % (n, n, 4), arch) for n in range(4) for arch in ARCHITECTURES[:3]]
     found = list(portions(Content(f"{n}.cubin", "cubin", bytes(one)) for n, one in enumerate(data)))
     assert sorted(runs) == [4, 4, 4]
@@ -99,7 +99,7 @@ def test_one_process_an_architecture(runs):
     assert all(len(portion.module.functions) == 1 and not portion.errors for portion in found)
 
 
-def test_an_instruction_that_is_in_several_places_is_given_once(monkeypatch):
+def test_repeated_instruction_is_disassembled_once(monkeypatch):
     """Each occurrence still has its own branch targets."""
     cubins, given, run = [read_cubin(from_ptx(SMALL % (n, 5, 4)), "k") for n in (1, 2)], [], module._nvdisasm
     monkeypatch.setattr(module, "_nvdisasm", lambda p, codes, *a: given.append(len(codes)) or run(p, codes, *a))
@@ -111,7 +111,7 @@ def test_an_instruction_that_is_in_several_places_is_given_once(monkeypatch):
         assert disassemble([cubin])[0] == found
 
 
-def test_code_that_was_seen_before_is_not_disassembled_again(runs, monkeypatch):
+def test_known_code_is_not_disassembled_again(runs, monkeypatch):
     one, two, three = (read_cubin(from_ptx(SMALL % (n, n, 4 * n)), "k") for n in (1, 2, 3))
     first = disassemble([one, two])
     assert runs == [2]
@@ -123,7 +123,7 @@ def test_code_that_was_seen_before_is_not_disassembled_again(runs, monkeypatch):
     assert disassemble([one])[0] == first[0] and runs[3:] == [1, 1]  # the least recently used was evicted first
 
 
-def test_a_large_cubin_comes_in_portions(monkeypatch, runs):
+def test_large_cubin_is_disassembled_in_portions(monkeypatch, runs):
     monkeypatch.setattr("ptxaudit.pipeline.machine_code.BATCH_BYTES", 2048)
     monkeypatch.setattr("ptxaudit.pipeline.machine_code.PORTION_BYTES", 1024)
     data = from_ptx(
@@ -135,7 +135,7 @@ def test_a_large_cubin_comes_in_portions(monkeypatch, runs):
     assert [len(portion.names) for portion in found] == [12] + [0] * (len(found) - 1)
 
 
-def test_a_stream_that_is_left_is_not_waited_for():
+def test_abandoned_stream_is_closed_without_waiting():
     """The garbage collector may close it, in any thread: waiting there for another thread was a deadlock."""
     gate = threading.Event()
 
@@ -153,7 +153,7 @@ def test_a_stream_that_is_left_is_not_waited_for():
 
 
 @pytest.mark.parametrize("stage", ("artifacts.cubin.read_cubin", "sass.disassemble.disassemble"))
-def test_a_fault_in_the_thread_is_told_of_each_file(monkeypatch, tmp_path, stage):
+def test_fault_in_the_thread_is_reported_for_each_file(monkeypatch, tmp_path, stage):
     def broken(*args):
         raise KeyError("r7")
 
@@ -168,7 +168,7 @@ def test_a_fault_in_the_thread_is_told_of_each_file(monkeypatch, tmp_path, stage
         ptxaudit.audit(tmp_path)
 
 
-def test_a_disassembler_that_was_stopped_says_nothing_of_the_code(tmp_path):
+def test_killed_disassembler_is_not_blamed_on_the_code(tmp_path):
     stopped = tmp_path / "nvdisasm"
     stopped.write_text("#!/bin/sh\nkill -KILL $$\n")
     stopped.chmod(0o755)
@@ -176,7 +176,7 @@ def test_a_disassembler_that_was_stopped_says_nothing_of_the_code(tmp_path):
         disassemble([read_cubin(from_ptx(SMALL % (1, 1, 4)), "k")], str(stopped))
 
 
-def test_no_room_for_temporary_files(monkeypatch):
+def test_full_temporary_folder_is_reported(monkeypatch):
     def full(**options):
         raise OSError(28, "No space left on device")
 
@@ -185,7 +185,7 @@ def test_no_room_for_temporary_files(monkeypatch):
     assert "No space left" in problem.what and "TMPDIR" in problem.hint
 
 
-def test_what_does_not_decode_leaves_the_others():
+def test_undecodable_function_leaves_the_others():
     good, bad = (read_cubin(from_ptx(SMALL % (n, n, 4)), f"{n}.cubin") for n in (1, 2))
     broken = replace(bad.functions[0], code=b"\xff" * 64 + bad.functions[0].code[64:])
     first, second = disassemble([good, replace(bad, functions=(broken,))])
@@ -197,19 +197,19 @@ def test_what_does_not_decode_leaves_the_others():
     )
 
 
-def test_an_architecture_that_the_disassembler_does_not_know():
+def test_architecture_unknown_to_the_disassembler_is_rejected():
     cubin = replace(read_cubin(from_ptx(SMALL % (1, 1, 4)), "k"), sm=77)
     with pytest.raises(InputError, match="this nvdisasm does not know sm_77"):
         disassemble([cubin])
 
 
-def test_nothing_to_disassemble():
+def test_disassembly_of_nothing_is_empty():
     assert disassemble([]) == []
     assert machine_code.lines_of(from_ptx(SMALL % (1, 1, 4)))[1]["k1"]
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler (cc, gcc or clang) is installed: nothing is kept running")
-def test_the_disassembler_that_stays_says_what_one_of_its_own_does(tmp_path):
+def test_resident_disassembler_gives_the_output_of_separate_processes(tmp_path):
     """The server that other tests use (tests/support/disassembler.py), on code that decodes and code that does not."""
     (function,) = read_cubin(from_ptx(SMALL % (1, 1, 4)), "k").functions
     for name, code in {
@@ -229,7 +229,7 @@ def test_the_disassembler_that_stays_says_what_one_of_its_own_does(tmp_path):
         assert re.sub(r"\S*/", "", served.err.replace("served.bin", name)) == re.sub(r"\S*/", "", alone.stderr)
 
 
-def test_what_the_user_says_of_the_c_librarys_memory_stays(monkeypatch):
+def test_users_malloc_tunables_are_kept(monkeypatch):
     given, run = [], vendor.run
     monkeypatch.setattr(module.vendor, "run", lambda *a, more, **b: given.append(dict(more)) or run(*a, more=more, **b))
     cubin = read_cubin(from_ptx(SMALL % (1, 5, 4)), "k")

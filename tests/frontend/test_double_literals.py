@@ -20,7 +20,7 @@ extern "C" __global__ void quotient(int* out)
 
 
 @pytest.mark.parametrize("divisor", [10.5, -3.0, 7.0])
-def test_division_by_a_literal(divisor, tmp_path):
+def test_quotient_by_a_double_literal_is_exact(divisor, tmp_path):
     source = tmp_path / "quotient.cu"
     source.write_text(f"#define DIVISOR {divisor}\n{SOURCE}")
     launch = ptxaudit.Launch("quotient", grid=(1,), block=(32,), params=[None])

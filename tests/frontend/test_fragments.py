@@ -53,11 +53,11 @@ def sites(body: str, arch: str = "sm_90", **launch):
         ("sm_121", False, ""),
     ],
 )
-def test_ptxas_makes_what_the_table_says(arch, generic, stride):
+def test_fragment_table_equals_ptxas_output(arch, generic, stride):
     assert list(bench.differences(arch, None, generic, stride, (16,))) == []
 
 
-def test_a_wrong_table_is_seen(monkeypatch):
+def test_comparison_detects_a_wrong_fragment_table(monkeypatch):
     monkeypatch.setattr(fragments, "_transposed", lambda access, generation: False)
     fragments.requests.cache_clear()
     try:
@@ -69,7 +69,7 @@ def test_a_wrong_table_is_seen(monkeypatch):
 
 
 @pytest.mark.parametrize("name", READ_OFF)
-def test_before_sm_75(name):
+def test_fragments_before_sm_75_equal_those_of_older_ptxas(name):
     """The output of ptxas 11.8 and 12.9 for sm_70 and sm_72, read with the disassembler of CUDA 12.8, as newer ones
     support neither.
     """
@@ -84,7 +84,7 @@ def test_before_sm_75(name):
         assert f"{instruction} row {steps(made.line)} byte {steps(made.byte)} at {starts}" == READ_OFF[name]
 
 
-def test_every_access_of_every_generation():
+def test_fragment_accesses_of_every_generation_have_requests():
     for machine in NAMED.values():
         if machine.fragments and not machine.name[-1].isalpha():
             every = bench.accesses(machine.name, False) + bench.accesses(machine.name, True)
@@ -94,7 +94,7 @@ def test_every_access_of_every_generation():
 # --- the hardware ----------------------------------------------------------------------------
 
 
-def test_what_is_exact_is_what_was_counted():
+def test_exact_fragment_figures_equal_the_counters():
     launches = MEASURED[::4]
     names = {name for name, *_ in launches}
     which = [a for generic in (False, True) for a in bench.accesses("sm_90", generic) if a.name in names]
@@ -114,7 +114,7 @@ def test_what_is_exact_is_what_was_counted():
 # --- in a kernel -------------------------------------------------------------------------------
 
 
-def test_a_loop_around_it():
+def test_fragment_access_in_a_loop_is_exact():
     """Four requests per trip; the branch back still leads to the loop's head."""
     (store, load) = sites(
         f"""
@@ -136,7 +136,7 @@ def test_a_loop_around_it():
     assert len({store.id, load.id}) == 2 and not store.id.endswith(".2")
 
 
-def test_a_stride_that_is_not_told():
+def test_fragment_access_with_an_unspecified_stride_is_conditional():
     (load,) = sites(
         "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [s], %r9;"
     )
@@ -145,14 +145,14 @@ def test_a_stride_that_is_not_told():
     assert (load.per_request.low, load.per_request.high) == (4, 32)
 
 
-def test_its_own_address_among_its_results():
+def test_fragment_load_that_overwrites_its_address_is_exact():
     (load,) = sites(
         "wmma.load.a.sync.aligned.row.m16n16k16.shared.s8 {%r10, %r9}, [%r10], %r9;", grid=1, block=32, n=48
     )
     assert (load.status, load.requests, load.wavefronts) == ("exact", 1, 2)
 
 
-def test_the_machine_decides():
+def test_fragment_expansion_depends_on_the_machine():
     body = "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [s], 24;"
     asked = {arch: sites(body, arch, grid=1, block=32)[0] for arch in ("sm_70", "sm_75", "sm_80")}
     assert [(site.access, site.requests, site.wavefronts) for site in asked.values()] == [
@@ -168,7 +168,7 @@ def test_the_machine_decides():
     assert missing.status == "unknown" and "sm_70 to sm_121" in missing.reason
 
 
-def test_where_no_path_leads():
+def test_unreached_fragment_access_is_listed_once():
     """Listed once, not once per instruction of its expansion."""
     (store,) = sites(
         f"bra done; wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [s], {STORE}, 24; done: add.u32 %r1, %r9, 1;"

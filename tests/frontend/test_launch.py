@@ -13,13 +13,13 @@ from ptxaudit.ir import nodes as ir
 GEMM = "_Z4gemmIfLi128ELi8EEvPKT_S2_PT_iii"  # void gemm<float, 128, 8>(float const*, …, int, int, int)
 
 
-def test_dimensions_are_kept_as_three():
+def test_dimensions_are_completed_to_three():
     launch = Launch("k", grid=4, block=[16, 8], cluster=(2,), params=[None, [1, 2]])
     assert (launch.grid, launch.block, launch.cluster) == ((4, 1, 1), (16, 8, 1), (2, 1, 1))
     assert launch.params == (None, (1, 2)) and hash(launch)
 
 
-def test_what_is_not_told_is_none():
+def test_unspecified_fields_are_none():
     assert Launch("k", grid="?", block="?", dynamic_shared="?") == Launch("k")
     assert Launch("k").block is None
 
@@ -52,13 +52,13 @@ def test_what_is_not_told_is_none():
         ({"kernel": 3}, "the name of a kernel"),
     ],
 )
-def test_what_cuda_would_refuse(fields, what):
+def test_launch_that_cuda_refuses_is_rejected(fields, what):
     with pytest.raises(InputError) as caught:
         Launch(**{"kernel": "k", **fields}, file="launch.toml", line=3)
     assert what in caught.value.what and (caught.value.file, caught.value.line) == ("launch.toml", 3)
 
 
-def test_the_largest_launch():
+def test_largest_launch_is_accepted():
     Launch("k", grid=(2**31 - 1, 65535, 65535), block=(16, 1, 64))
 
 
@@ -82,16 +82,16 @@ def test_the_largest_launch():
         ("void gemm<float,128,8>(float const*, float const*, float*, int, int, int)", True),
     ],
 )
-def test_a_kernel_is_named_mangled_or_demangled_or_by_a_glob(name, matches):
+def test_kernel_matches_by_mangled_demangled_or_glob_name(name, matches):
     assert Launch(name).matches(GEMM) == matches
 
 
-def test_several_launches_of_one_kernel_stay_in_order():
+def test_launches_of_one_kernel_keep_their_order():
     launches = [Launch("gemm", block=32), Launch("other"), Launch("*", block=64)]
     assert match(launches, GEMM) == [launches[0], launches[2]]
 
 
-def test_a_launch_of_no_kernel_is_an_error_with_a_proposal():
+def test_launch_of_an_unknown_kernel_suggests_a_name():
     (error,) = without_kernel([Launch("gemm"), Launch("gemn<float,128,8>", file="l.toml", line=9)], [GEMM])
     assert (error.file, error.line) == ("l.toml", 9) and "did you mean gemm<float, 128, 8>?" in error.hint
     (error,) = without_kernel([Launch("zzz")], ["copy", "sum"])
@@ -115,18 +115,18 @@ def kernel(*parameters, name="k", isa="ptx"):
 MIXED = kernel((".u64", 8), (".u32", 4), (".f32", 4), (".u8", 1), (".b8[16]", 16))
 
 
-def test_values_are_packed_by_the_type_of_their_parameter():
+def test_parameter_values_are_packed_by_type():
     data, known = Launch("k", params=["?", -2, 1, True, [1, "?", 2.5, 4]]).buffer(MIXED)
     assert data == bytes(8) + struct.pack("<ifB7x", -2, 1.0, 1) + struct.pack("<iifi", 1, 0, 2.5, 4)
     assert known == bytes(8) + b"\1" * 9 + bytes(7) + b"\1" * 4 + bytes(4) + b"\1" * 8
 
 
-def test_nothing_told_is_nothing_known():
+def test_unspecified_parameter_bytes_are_unknown():
     data, known = Launch("k").buffer(MIXED)
     assert len(data) == len(known) == 40 and not any(known)
 
 
-def test_single_values_by_position_or_name():
+def test_parameters_are_specified_by_position_or_name():
     data, known = Launch("k", params=["?"] * 5, named={"1": 7, "k_param_3": 9}).buffer(MIXED)
     assert data[8] == 7 and data[16] == 9 and sum(known) == 5
 
@@ -142,7 +142,7 @@ def test_single_values_by_position_or_name():
         (np.array([1.5, 2, 3, 4], np.float32), struct.pack("<4f", 1.5, 2, 3, 4), b"\1" * 16),
     ],
 )
-def test_structures(value, data, known):
+def test_structure_parameters_are_packed(value, data, known):
     assert Launch("k", params=[value]).buffer(kernel((".b8[16]", 16))) == (data, known)
 
 
@@ -155,11 +155,11 @@ def test_structures(value, data, known):
         ("k", 2.0, struct.pack("<f", 2)),
     ],
 )
-def test_machine_code_has_no_types(name, value, data):
+def test_untyped_machine_code_parameters_are_packed_by_size(name, value, data):
     assert Launch("k", params=[value]).buffer(kernel(("", 4), name=name, isa="sass"))[0] == data
 
 
-def test_halves():
+def test_half_parameters_are_packed():
     assert Launch("k", params=[1.5]).buffer(kernel((".b8[2]", 2), name="_Z1k6__half"))[0] == struct.pack("<e", 1.5)
     with pytest.raises(InputError, match="hexadecimal digits instead"):
         Launch("k", params=[1.5]).buffer(kernel((".b8[2]", 2), name="_Z1k13__nv_bfloat16"))
@@ -183,20 +183,20 @@ def test_halves():
         (["?", 0, 0, 0, {}], "a buffer has either a file or values or zeros"),
     ],
 )
-def test_parameters_that_do_not_fit(params, what):
+def test_parameter_that_does_not_fit_is_rejected(params, what):
     with pytest.raises(InputError) as caught:
         Launch("k", params=params, file="l.toml", line=4).buffer(MIXED)
     assert what in caught.value.what and caught.value.place() == "l.toml:4"
 
 
-def test_a_name_that_is_no_parameter():
+def test_unknown_parameter_name_is_rejected():
     with pytest.raises(
         InputError, match="k has no parameter 'n'.*it has k_param_0, .* k_param_4: name one, or its position"
     ):
         Launch("k", named={"n": 1}).buffer(MIXED)
 
 
-def test_raw_bytes():
+def test_parameters_as_raw_bytes():
     raw = bytes(range(40))
     assert Launch("k", param_bytes=raw.hex(" ")).buffer(MIXED) == (raw, b"\1" * 40)
     for size in (39, 41):
@@ -204,7 +204,7 @@ def test_raw_bytes():
             Launch("k", param_bytes=bytes(size)).buffer(MIXED)
 
 
-def test_a_parameter_without_a_name_is_called_by_its_number():
+def test_unnamed_parameter_is_named_by_its_number():
     """In formulas, without the mangled name of its kernel; and it can be specified by this name."""
     name = "_ZN5outer5inner28aKernelWithAVeryLongNameIfLi4ELi256EEEvPKfPfii"
     ptx = (

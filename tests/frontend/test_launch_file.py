@@ -31,7 +31,7 @@ def read(tmp_path, text):
     return read_launches(path)
 
 
-def test_everything_that_a_launch_can_say(tmp_path):
+def test_launch_file_with_every_key_is_read(tmp_path):
     assert read(tmp_path, FULL) == [
         Launch(
             "gemm_*",
@@ -74,7 +74,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_is_wrong_and_where(tmp_path, case):
+def test_errors_in_a_launch_file_have_a_line_and_a_hint(tmp_path, case):
     text, line, what, hint = BAD[case]
     with pytest.raises(InputError) as caught:
         read(tmp_path, text)
@@ -83,7 +83,7 @@ def test_what_is_wrong_and_where(tmp_path, case):
     assert (error.file, error.line) == (str(tmp_path / "launch.toml"), line)
 
 
-def test_a_file_to_fill_in_names_everything_and_tells_nothing(tmp_path):
+def test_template_lists_all_keys_unspecified(tmp_path):
     kernels = [
         ir.Function(
             "_Z4gemmPKfi",
@@ -111,7 +111,7 @@ def test_a_file_to_fill_in_names_everything_and_tells_nothing(tmp_path):
     ]
 
 
-def test_the_command(tmp_path):
+def test_launches_command_writes_a_template(tmp_path):
     source = tmp_path / "k.cu"
     source.write_text(
         "template <int N> __global__ void __launch_bounds__(128) fill(float *a, float x) { a[threadIdx.x] = x * N; }\n"

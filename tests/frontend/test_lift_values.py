@@ -46,12 +46,12 @@ def check(seed: int, arch: str, nudge: int) -> None:
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("seed", range(2))
-def test_expressions(arch, seed):
+def test_random_expressions_compute_the_same_values(arch, seed):
     check(seed, arch, nudge=0)
 
 
 @pytest.mark.parametrize("nudge", (-1, 1))
-def test_division_does_not_depend_on_the_last_place_of_the_reciprocal(nudge):
+def test_division_is_independent_of_the_reciprocals_last_place(nudge):
     check(7, "sm_90", nudge)
 
 
@@ -62,7 +62,7 @@ SHORT = """extern "C" __global__ void k(unsigned *o, unsigned short n, unsigned 
 
 @pytest.mark.parametrize("nudge", (-1, 0, 1))
 @pytest.mark.parametrize("arch", ("sm_90", "sm_100", "sm_120"))
-def test_division_of_short_numbers(arch, nudge):
+def test_division_of_short_integers_is_exact(arch, nudge):
     """By one float product: the quotient is right for any last place of the reciprocal."""
     function = lift_cubin(from_cuda(SHORT, arch), "k.cubin").functions["k"]
     assert not any(op.name == "mufu.rcp.near" for instruction in function.instructions for op in instruction.ops)
@@ -85,7 +85,7 @@ PACKED = """.visible .entry k(.param .u64 out, .param .b64 x, .param .b64 y, .pa
 
 
 @pytest.mark.parametrize("x, y, z", [((1.5, -2.0), (0.25, 3.0), 4.0), ((0.0, 7.0), (-1.0, 0.5), -9.0)])
-def test_packed_floats_and_extremes_of_three(x, y, z):
+def test_packed_floats_and_three_input_minima_are_computed(x, y, z):
     function = lift_cubin(from_ptx(PACKED, "sm_100"), "k.cubin").functions["k"]
     assert {"FFMA2", "FMNMX3", "FMNMX3.FTZ"} <= {instruction.opcode for instruction in function.instructions}
     memory = Thread(
@@ -98,7 +98,7 @@ def test_packed_floats_and_extremes_of_three(x, y, z):
     assert stored == (*halves, max(z, *halves), min(z, *halves), *(z * b + a + 1 for a, b in zip(x, y)))
 
 
-def test_data_of_memories_that_are_not_followed():
+def test_matrix_load_result_is_loaded_data():
     """The result of a matrix load is loaded data, not the result of an unmodelled opcode."""
     body = """.visible .entry k(.param .u64 p) { .reg .u32 %r<9>; .shared .align 16 .b8 a[1024]; mov.u32 %r1, %tid.x; and.b32 %r1, %r1, 31;
     mov.u32 %r2, a; mad.lo.u32 %r1, %r1, 16, %r2; ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r3, %r4}, [%r1];
@@ -119,7 +119,7 @@ SELECTED = (0x7FFFFFFF, 0x7F800001, 0xFFC00001, 0x7F800000, 0x3F812345, 0x000000
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_constants_that_are_made_in_floating_point(arch):
+def test_integer_constants_built_by_float_instructions_are_exact(arch):
     """ptxas builds integers from two half floats (HFMA2) and selects them as floats (FSEL); the text does not show all
     bits of a NaN.
     """
@@ -148,7 +148,7 @@ def test_constants_that_are_made_in_floating_point(arch):
 
 
 @pytest.mark.parametrize("arch", ("sm_75", "sm_80", "sm_90"))
-def test_reductions_in_global_memory_are_no_sites(arch):
+def test_global_reductions_are_no_shared_sites(arch):
     """RED is global on every architecture; if the state space is unknown, ptxas emits ATOM."""
     body = """.visible .entry k(.param .u64 p, .param .u64 g) { .reg .u64 %d<4>; .reg .u32 %r<2>; .reg .f32 %f<2>; ld.param.u64 %d1, [p];
     ld.param.u64 %d2, [g]; cvta.to.global.u64 %d1, %d1; mov.u32 %r1, %tid.x; cvt.rn.f32.u32 %f1, %r1;

@@ -63,7 +63,7 @@ def printed(path: Path, option: str) -> dict[int, list[str]]:
     return found
 
 
-def test_source_positions_with_inline_stacks(cubin):
+def test_source_positions_and_inline_stacks_equal_nvdisasm(cubin):
     path, parsed = cubin
     table = source_lines(parsed)
     found = printed(path, "-gi")
@@ -82,7 +82,7 @@ def test_source_positions_with_inline_stacks(cubin):
     assert deepest == 3
 
 
-def test_lines_of_the_ptx(cubin):
+def test_ptx_lines_equal_nvdisasm(cubin):
     path, parsed = cubin
     table, text = ptx_lines(parsed), ptx_text(parsed).split("\n")
     found = printed(path, "-gp")
@@ -98,7 +98,7 @@ def test_lines_of_the_ptx(cubin):
     assert {"st.shared.f32", "ld.shared.f32"} & set(accesses) or {"st.shared.b32", "ld.shared.b32"} & set(accesses)
 
 
-def test_a_binary_without_line_information(tmp_path):
+def test_cubin_without_line_information_has_no_positions(tmp_path):
     body = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) { ret; }\n"
     (tmp_path / "k.ptx").write_text(body)
     subprocess.run([toolchains.get("ptxas").path, "-arch=sm_90", "k.ptx", "-o", "k.cubin"], cwd=tmp_path, check=True)
@@ -107,7 +107,7 @@ def test_a_binary_without_line_information(tmp_path):
     assert ptx_text(parsed) == ""
 
 
-def test_a_file_that_the_program_defines_is_in_its_folder():
+def test_file_defined_by_a_line_program_has_its_folder():
     """DW_LNE_define_file has the fields of an entry in the header's file table."""
     header = b"\1\1\xff\4\12" + bytes((0, 1, 1, 1, 1, 0, 0, 0, 1)) + b"/headers\0\0" + b"k.cu\0\0\0\0" + b"\0"
     address = b"\0\x09\2" + bytes(8)

@@ -37,21 +37,21 @@ def app(tmp_path):
 
 
 @needs_gcc
-def test_a_file_with_host_code(app):
+def test_nvcc_compiles_a_file_with_host_code(app):
     compiled = nvcc.compile_source(app)
     assert ".entry _Z4swapPf(" in compiled.ptx and f'"{app}"' in compiled.ptx and ".loc" in compiled.ptx
     assert compiled.cubin.startswith(b"\x7fELF") and compiled.compiler.startswith("nvcc 13.")
 
 
 @needs_gcc
-def test_template_instances(app):
+def test_nvcc_instantiates_templates(app):
     ptx = nvcc.compile_source(app, instantiate=["fill<32>", "&fill<64>"], arch="compute_90").ptx
     assert ".entry _Z4fillILi32EEvPf(" in ptx and ".entry _Z4fillILi64EEvPf(" in ptx
 
 
 @needs_gcc
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-def test_a_program_from_its_source_to_its_figures(app, isa):
+def test_program_with_host_code_is_audited_by_nvcc(app, isa):
     """Includes launches: PTX and machine code of one compilation."""
     launch = ptxaudit.Launch("swap", grid=(2,), block=(64,))
     report = ptxaudit.audit(app, compiler="nvcc", isa=isa, kernels=("swap*",), launches=[launch])
@@ -65,7 +65,7 @@ def test_a_program_from_its_source_to_its_figures(app, isa):
 
 
 @needs_gcc
-def test_a_source_with_host_code_is_taken_by_nvcc_which_is_said(app):
+def test_source_with_host_code_falls_back_to_nvcc_with_a_note(app):
     report = ptxaudit.audit(app, kernels=("swap*",))
     assert not report.problems and report.inputs[0].toolchain.startswith("nvcc 13.")
     assert report.kernels[0].notes == ("compiled by nvcc, because it has host code (the host header <iostream>)",)
@@ -80,11 +80,11 @@ def refused(report):
     assert "--compiler nvcc" in problem.hint and not report.kernels
 
 
-def test_nvrtc_that_is_asked_for_names_the_host_code_and_the_way_out(app):
+def test_nvrtc_on_request_rejects_host_code_with_a_hint(app):
     refused(ptxaudit.audit(app, compiler="nvrtc"))
 
 
-def test_where_nvcc_or_its_gcc_is_not_here_the_host_code_is_named(app, monkeypatch):
+def test_host_code_without_nvcc_or_gcc_is_rejected(app, monkeypatch):
     monkeypatch.setattr(nvcc, "has_host_compiler", lambda: False)
     refused(ptxaudit.audit(app))
     monkeypatch.undo()
@@ -92,14 +92,14 @@ def test_where_nvcc_or_its_gcc_is_not_here_the_host_code_is_named(app, monkeypat
     refused(ptxaudit.audit(app))
 
 
-def test_settings_that_are_found_by_themselves_do_not_have_nvcc_taken(app, monkeypatch):
+def test_implicit_settings_do_not_fall_back_to_nvcc(app, monkeypatch):
     monkeypatch.chdir(app.parent)
     (app.parent / "ptxaudit.toml").write_text('defines = ["N=1"]\n')
     assert "this has host code" in run("audit", "app.cu", status=2).stderr
 
 
 @needs_gcc
-def test_what_nvcc_does_not_take_either_is_told_in_its_words(app):
+def test_nvcc_errors_are_reported_with_their_line(app):
     app.write_text(APP.replace("v.data()", "nowhere"))
     (problem,) = ptxaudit.audit(app).problems
     assert 'nvcc cannot compile this: identifier "nowhere" is undefined' in problem.what and problem.line == 12
@@ -135,7 +135,7 @@ BAD = {
 
 @needs_gcc
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_clear_message(tmp_path, case):
+def test_nvcc_rejects_bad_input_with_one_message(tmp_path, case):
     text, options, line, what, hint = BAD[case]
     path = tmp_path / "k.cu"
     path.write_text(text)
@@ -146,14 +146,14 @@ def test_bad_input_is_one_clear_message(tmp_path, case):
     assert "architecture" in case or error.file == str(path)
 
 
-def test_without_a_host_compiler(app, monkeypatch):
+def test_missing_host_compiler_is_reported(app, monkeypatch):
     monkeypatch.setattr(nvcc.shutil, "which", lambda name: None)
     monkeypatch.delenv("NVCC_CCBIN", raising=False)
     with pytest.raises(InputError, match="gcc is not installed.*install gcc and g"):
         nvcc.compile_source(app)
 
 
-def test_without_nvcc(app, monkeypatch):
+def test_missing_nvcc_is_reported(app, monkeypatch):
     monkeypatch.setattr(toolchains, "find", lambda kind: ())
     with pytest.raises(InputError, match="no nvcc on this machine.*pip install nvidia-cuda-nvcc"):
         nvcc.compile_source(app)

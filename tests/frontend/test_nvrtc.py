@@ -33,7 +33,7 @@ def write(folder, text, name="k.cu"):
 # --- outputs -------------------------------------------------------------------------------------
 
 
-def test_one_compile_gives_ptx_and_machine_code_with_the_place_in_the_source(tmp_path):
+def test_nvrtc_gives_ptx_and_machine_code_with_source_positions(tmp_path):
     path = write(tmp_path, KERNEL)
     compiled = compile_source(path)
     assert ".target sm_90" in compiled.ptx and ".visible .entry _Z4swapPf(" in compiled.ptx
@@ -43,7 +43,7 @@ def test_one_compile_gives_ptx_and_machine_code_with_the_place_in_the_source(tmp
     assert re.fullmatch(r"nvrtc 1[3-9]\.\d+", compiled.compiler)
 
 
-def test_text_can_be_compiled_under_a_name():
+def test_source_text_is_compiled_under_a_name():
     assert compile_source(KERNEL, name="made_up.cu").file == "made_up.cu"
 
 
@@ -51,19 +51,19 @@ def test_text_can_be_compiled_under_a_name():
     "arch, target, real",
     [("90", "sm_90", True), ("sm_90a", "sm_90a", True), ("SM_80", "sm_80", True), ("compute_90", "sm_90", False)],
 )
-def test_architectures(arch, target, real):
+def test_target_of_every_architecture_spelling(arch, target, real):
     compiled = compile_source(KERNEL, arch=arch)
     assert f".target {target}\n" in compiled.ptx
     assert (compiled.cubin is not None) == real
 
 
-def test_template_instances_come_with_their_mangled_names():
+def test_template_instances_have_their_mangled_names():
     compiled = compile_source(TEMPLATE, instantiate=["fill<float,128>", "fill<int, 32>"])
     assert compiled.lowered == {"fill<float,128>": "_Z4fillIfLi128EEvPT_", "fill<int, 32>": "_Z4fillIiLi32EEvPT_"}
     assert all(f".entry {name}(" in compiled.ptx for name in compiled.lowered.values())
 
 
-def test_include_folders_defines_standard_and_further_options(tmp_path):
+def test_include_folders_defines_and_options_are_passed(tmp_path):
     (tmp_path / "include").mkdir()
     (tmp_path / "beside.h").write_text("#define BESIDE 1\n")
     (tmp_path / "include" / "far.h").write_text("#define FAR 2\n")
@@ -82,26 +82,26 @@ def test_include_folders_defines_standard_and_further_options(tmp_path):
     assert ".b8 _ZZ4swapPfE1s[1536]" in compiled.ptx
 
 
-def test_a_name_that_is_not_ascii(tmp_path):
+def test_file_name_with_non_ascii_characters_compiles(tmp_path):
     path = write(tmp_path, KERNEL, "schöner Kern.cu")
     assert compile_source(path).cubin is not None
 
 
-def test_names_are_the_same_in_every_process(tmp_path):
+def test_mangled_names_are_equal_in_every_process(tmp_path):
     path = write(tmp_path, "namespace { " + KERNEL + "}\n")
     code = f"from ptxaudit.frontend.compile.nvrtc import compile_source; print(compile_source({str(path)!r}).ptx)"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert other.strip() == compile_source(path).ptx.strip()
 
 
-def test_warnings_are_kept_in_the_log():
+def test_compiler_warnings_are_in_the_log():
     assert (
         "declared but never referenced"
         in compile_source(KERNEL.replace("__syncthreads", "int unused; __syncthreads")).log
     )
 
 
-def test_helpers_without_device_are_compiled_as_device_code_and_that_is_said():
+def test_unmarked_helpers_compile_as_device_code_with_a_note():
     compiled = compile_source(
         "constexpr int twice(int n) { return 2 * n; }\nconst int N = 5;\n" + KERNEL.replace("[64]", "[twice(64) + N]")
     )
@@ -109,7 +109,7 @@ def test_helpers_without_device_are_compiled_as_device_code_and_that_is_said():
     assert compile_source(KERNEL).notes == ()
 
 
-def test_headers_of_the_host_that_device_code_does_without():
+def test_unneeded_host_headers_are_omitted_with_a_note():
     compiled = compile_source("#include <vector>\n#include <cublas_v2.h>\n" + KERNEL)
     assert ".entry" in compiled.ptx and compiled.notes == ("host headers were left out",)
     with pytest.raises(InputError, match="the host header <vector>") as caught:
@@ -120,7 +120,7 @@ def test_headers_of_the_host_that_device_code_does_without():
 @pytest.mark.parametrize(
     "use", ["uint n = 3", "u_int8_t n = 3", "int n = INT_MAX", "float n = M_PI", "float n = INFINITY", "int64_t n = 3"]
 )
-def test_what_nvcc_has_without_an_include(use):
+def test_names_predefined_by_nvcc_are_available(use):
     compiled = compile_source(KERNEL.replace("__syncthreads", f"{use}; __syncthreads"))
     assert "as nvcc does" in compiled.notes[0]
     assert compile_source(KERNEL.replace("__syncthreads", f"{use}; __syncthreads")).notes == compiled.notes
@@ -167,14 +167,14 @@ USES = {
 
 
 @pytest.mark.parametrize("header", USES)
-def test_a_header_works_with_no_include_option(header):
+def test_cuda_header_needs_no_include_option(header):
     body, instruction = USES[header]
     compiled = compile_source(f"#include <{header}>\n__global__ void k(float *a) {{ {body} }}\n")
     assert re.search(instruction, compiled.ptx), compiled.ptx
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-def test_all_standard_headers_together(backwards):
+def test_standard_headers_compile_together(backwards):
     names = sorted(
         (
             p.relative_to(STANDARD_HEADERS).as_posix()
@@ -187,7 +187,7 @@ def test_all_standard_headers_together(backwards):
     assert ".entry" in compile_source("".join(f"#include <{name}>\n" for name in names) + KERNEL).ptx
 
 
-def test_a_header_of_the_users_own_comes_before_the_stand_in(tmp_path):
+def test_users_header_precedes_the_bundled_one(tmp_path):
     (tmp_path / "limits.h").write_text("#define MINE 9\n")
     assert "[36]" in compile_source(write(tmp_path, "#include <limits.h>\n" + KERNEL.replace("64", "MINE"))).ptx
 
@@ -273,7 +273,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_clear_message(tmp_path, case):
+def test_nvrtc_rejects_bad_input_with_one_message(tmp_path, case):
     text, options, line, what, hint = BAD[case]
     path = write(tmp_path, text)
     with pytest.raises(InputError) as caught:
@@ -285,7 +285,7 @@ def test_bad_input_is_one_clear_message(tmp_path, case):
     assert "\n" not in error.what + error.hint
 
 
-def test_the_log_is_shown_as_it_is(tmp_path):
+def test_compiler_log_is_shown_unchanged(tmp_path):
     with pytest.raises(InputError) as caught:
         compile_source(write(tmp_path, "__global__ void k(float *a) {\n\ta[0] = b;\n\ta[1] = c;\n}\n"))
     assert caught.value.detail.count("error:") == 2 and "2 errors detected" in caught.value.detail
@@ -300,17 +300,17 @@ def test_the_log_is_shown_as_it_is(tmp_path):
         (b"\xff\xfe_\x00_\x00", 1, "UTF-16"),
     ],
 )
-def test_what_is_not_utf8_text(tmp_path, data, line, what):
+def test_source_that_is_not_utf8_is_rejected(tmp_path, data, line, what):
     with pytest.raises(InputError) as caught:
         compile_source(write(tmp_path, data))
     assert what in caught.value.what and caught.value.line == line
 
 
-def test_a_byte_order_mark_is_no_error(tmp_path):
+def test_byte_order_mark_is_accepted(tmp_path):
     assert compile_source(write(tmp_path, b"\xef\xbb\xbf" + KERNEL.encode())).cubin
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_missing_source_file_is_reported(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         compile_source(tmp_path / "gone.cu")
     with pytest.raises(InputError, match="folder"):
@@ -324,7 +324,7 @@ def test_a_file_that_is_not_there(tmp_path):
         ("raise ImportError", "pip install 'cuda-bindings"),
     ],
 )
-def test_without_the_library_the_message_names_the_package(tmp_path, monkeypatch, pathfinder, hint):
+def test_missing_nvrtc_names_its_package(tmp_path, monkeypatch, pathfinder, hint):
     """Fake packages shadow the real ones."""
     (tmp_path / "cuda" / "bindings").mkdir(parents=True)
     for file, text in (
@@ -349,7 +349,7 @@ def test_import_loads_no_compiler_and_needs_no_tool_on_the_path():
 
 
 @pytest.mark.parametrize("limit", [200, 260])
-def test_a_compiler_without_memory_is_a_message(monkeypatch, limit):
+def test_compiler_out_of_memory_is_reported(monkeypatch, limit):
     """Its library cannot be loaded, or a compilation runs out of memory."""
     many = "".join(
         f"__global__ void k{i}(float* a) {{ __shared__ float s[32]; s[threadIdx.x] = sinf(a[{i}]); a[1] = s[3]; }}\n"

@@ -61,12 +61,12 @@ def specials(names: tuple[str, ...], arch: str) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)
-def test_special_registers_and_the_drivers_constants(arch):
+def test_locations_of_special_registers_and_driver_constants(arch):
     assert specials(NAMES, arch) == {name: {name} for name in NAMES}
 
 
 @pytest.mark.parametrize("arch", [arch for arch in ARCHITECTURES if int(arch[3:]) >= 90])
-def test_what_the_driver_says_of_clusters(arch):
+def test_locations_of_cluster_constants(arch):
     assert specials(CLUSTER, arch) == {name: {name} for name in CLUSTER}
 
 
@@ -82,7 +82,7 @@ SIZES = ((1, 1, 1), (2, 1, 1), (3, 2, 1), (1, 5, 1), (2, 2, 2), (7, 1, 1))
 @pytest.mark.parametrize(
     "name", ["clusterid.x", "cluster_ctaid.x", "cluster_ctaid.y", "cluster_ctaid.z", "clusterid.y"]
 )
-def test_the_place_of_a_block_in_its_cluster(name, cluster):
+def test_block_index_in_its_cluster_is_computed_from_the_drivers_float(name, cluster):
     """Machine code computes it by a float of the driver."""
     grid, axis = tuple(3 * size for size in cluster), "xyz".index(name[-1])
     launch = ptxaudit.Launch("k", grid=grid, block=32, cluster=cluster)
@@ -94,7 +94,7 @@ def test_the_place_of_a_block_in_its_cluster(name, cluster):
 
 
 @pytest.mark.parametrize("cluster, expected", [((2, 1, 1), "exact"), ((1, 1, 1), "conditional"), (None, "conditional")])
-def test_whether_a_cluster_is_explicit(cluster, expected):
+def test_explicit_cluster_predicate(cluster, expected):
     body = OF_CLUSTERS.replace("mov.u32 %r3, VALUE", "mov.pred %p1, %is_explicit_cluster; selp.u32 %r3, 1, 2, %p1")
     launch = ptxaudit.Launch("k", grid=4, block=32, cluster=cluster)
     (site,) = ptxaudit.audit(from_ptx(body, "sm_90"), isa="sass", launches=[launch]).sites
@@ -102,7 +102,7 @@ def test_whether_a_cluster_is_explicit(cluster, expected):
 
 
 @pytest.mark.parametrize("size", range(1, 17))
-def test_floats_that_divide_by_a_cluster(size):
+def test_reciprocals_of_cluster_sizes_divide_every_index(size):
     """Those that are considered are the only ones near 1 / size with quotients that are right for every index."""
     least, *_ = reciprocals(size)
     index = np.arange(1 << 16)

@@ -55,7 +55,7 @@ def short(node) -> str:
 
 
 @pytest.mark.parametrize("case", textcases.read("ptx_syntax.txt"), ids=str)
-def test_syntax(case):
+def test_syntax_trees(case):
     tree = parse.parse_statements(case.input)
     assert "\n".join(map(short, tree)) == case.outputs["tree"]
     printed = "\n".join(line for statement in tree for line in printer.lines(statement))
@@ -88,7 +88,7 @@ def lifted(text: str) -> ir.Module:
 
 
 @pytest.mark.parametrize("case", textcases.read("ptx_lift.txt"), ids=str)
-def test_lift(case):
+def test_lifted_operations(case):
     module = lifted(case.input)
     out = []
     for instruction in module.functions[case.outputs.get("of", "k")].instructions:
@@ -99,7 +99,7 @@ def test_lift(case):
 
 
 @pytest.mark.parametrize("case", textcases.read("ptx_errors.txt"), ids=str)
-def test_errors(case):
+def test_syntax_errors(case):
     text = case.input.replace("\\0", "\0")
     with pytest.raises(InputError) as raised:
         lift_module(parse.parse_module(text, "k.ptx"))
@@ -123,7 +123,7 @@ def test_every_row_has_a_section_and_a_case(name):
     assert f"{name}." in used or f"{name};" in used or f"{name} " in used, "no case in ptx_lift.txt"
 
 
-def test_a_modifier_that_a_row_does_not_know_has_no_meaning():
+def test_unknown_modifier_has_no_meaning():
     for opcode in (
         "add.wrong.s32",
         "mad.lo.sat.s32",
@@ -135,12 +135,12 @@ def test_a_modifier_that_a_row_does_not_know_has_no_meaning():
         assert meaning(opcode) is None
 
 
-def test_opcode_words():
+def test_opcode_is_split_into_modifiers():
     opcode = opcodes.Opcode("ld.global.L1::no_allocate.v2.f32")
     assert (opcode.base, opcode.plain) == ("ld", {"global", "L1::no_allocate", "v2"})
 
 
-def test_trees_of_lark_are_built_whole():
+def test_lark_tree_of_a_single_name_is_built():
     assert isinstance(build.build(Tree("name", ["x"])), build.s.Name)
 
 
@@ -168,7 +168,7 @@ $s: .b8 108,111,97,100,0
 """
 
 
-def test_positions_and_inline_stacks():
+def test_source_positions_and_inline_stacks_of_ptx():
     positions = [i.source for i in lift_module(parse.parse_module(POSITIONS)).functions["k"].instructions[:4]]
     outer, middle = ir.Frame("a.cu", 30, "load"), ir.Frame("load.cuh", 7, "copy")
     assert positions == [
@@ -179,7 +179,7 @@ def test_positions_and_inline_stacks():
     ]
 
 
-def test_parameters_lie_at_multiples_of_their_alignment():
+def test_parameters_are_aligned():
     parameters = lifted("ret;").functions["k"].parameters
     assert [(p.name, p.offset, p.size, p.type) for p in parameters] == [
         ("p", 0, 8, ".u64"),
@@ -207,19 +207,19 @@ VARIABLES = {
 
 
 @pytest.mark.parametrize("text", VARIABLES)
-def test_variables(text):
+def test_variables_and_their_initial_values(text):
     variable = next(v for v in lifted("ret;\nmodule:\n" + text).functions["k"].variables if v.name == "t")
     assert (variable.space, variable.size, variable.align, variable.data) == VARIABLES[text]
 
 
-def test_static_shared_memory_of_a_kernel_and_its_callees():
+def test_static_shared_memory_includes_callees():
     text = """mov.u32 %r1, a; call f;
 module:
 .shared .align 4 .b8 a[6]; .shared .u32 unused[99]; .func f () { .shared .align 8 .b8 b[8]; .reg .b32 %r<2>; mov.u32 %r1, b; ret; }"""
     assert lifted(text).functions["k"].shared_static == 14
 
 
-def test_launch_bounds():
+def test_launch_bounds_of_ptx_kernels():
     text = """ret;
 module:
 .entry a .reqntid 32, 4 { ret; }
@@ -235,7 +235,7 @@ module:
 
 
 @pytest.mark.parametrize("name", parsers.OPTIONS)
-def test_the_tables_of_the_package_are_those_of_the_grammars(name, monkeypatch):
+def test_packaged_parser_tables_equal_those_of_the_grammars(name, monkeypatch):
     """`python -m ptxaudit.frontend.parsers` generates them."""
     grammar = resources.grammar(f"{name}.lark")
     loaded, made = parsers._from_tables(name, grammar), parsers.built(name, grammar)
@@ -246,21 +246,21 @@ def test_the_tables_of_the_package_are_those_of_the_grammars(name, monkeypatch):
     }
 
 
-def test_a_parser_out_of_tables_gives_the_same_trees():
+def test_parser_from_tables_gives_equal_trees():
     grammar = resources.grammar("ptx.lark")
     loaded, made = parsers._from_tables("ptx", grammar), parsers.built("ptx", grammar)
     for text in ("ret;", "@!%p1 bra $L;", "ld.shared.v2.f32 {%f1, %f2}, [s+8];", ".reg .b32 %r<9>;"):
         assert loaded.parse(text, start="statements") == made.parse(text, start="statements")
 
 
-def test_no_table_lies_outside_of_the_package(tmp_path, monkeypatch):
+def test_parser_writes_no_table_to_the_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert parsers.parser.__wrapped__("ptx").parse("ret;", start="statements")
     assert not list(tmp_path.rglob("*"))
 
 
 @pytest.mark.parametrize("tables", ["", "{", "[]", '{"of": 1}', '{"of": %s}'])
-def test_tables_that_are_none_are_made_again(tables, monkeypatch):
+def test_invalid_parser_tables_are_rebuilt(tables, monkeypatch):
     read = resources.grammar
     of = json.dumps(parsers._of("sass", read("sass.lark")))
     monkeypatch.setattr(

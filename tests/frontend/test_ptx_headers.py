@@ -32,11 +32,11 @@ def said(text: str) -> list:
     ]
 
 
-def test_what_is_left_says_the_same():
+def test_ptx_without_bodies_describes_the_same_kernels():
     left = without_bodies(TEXT)
     assert "mov.u32" not in left and ".pragma" not in left and len(left) < len(TEXT)
     assert said(left) == said(TEXT.replace("@!%r2 bra L; ", "")) and len(said(left)) == 2
 
 
-def test_text_that_is_cut_off_stays():
+def test_truncated_ptx_keeps_its_text():
     assert without_bodies(TEXT[: TEXT.index("L: mov")]).endswith("{ .reg .b32 %q; } ")

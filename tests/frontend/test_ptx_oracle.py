@@ -85,12 +85,12 @@ def cases() -> list[Case]:
     return found
 
 
-def test_there_are_enough_modules():
+def test_oracle_has_enough_modules():
     assert len(cases()) >= AT_LEAST
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)
-def test_printed_text_is_the_same_program(case: Case):
+def test_printed_ptx_assembles_to_the_same_machine_code(case: Case):
     text = case.ptx()
     module = parse_module(text, case.sources[0].name)
     assert module == parse_plain(text)
@@ -110,12 +110,12 @@ def test_printed_text_is_the_same_program(case: Case):
         ("@@DWARF .byte 1\n.byte 2", "@@DWARF .byte 1 .byte 2\n", False),
     ],
 )
-def test_texts_with_the_same_tokens_are_the_same_program(one: str, other: str, same: bool):
+def test_ptx_texts_are_compared_by_tokens(one: str, other: str, same: bool):
     assert (ptx_oracle.tokens(one) == ptx_oracle.tokens(other)) is same
 
 
 @pytest.mark.parametrize("path", sorted(INPUTS.glob("ptx/*.ptx")), ids=lambda p: p.stem)
-def test_corners_of_the_language(path: Path):
+def test_handwritten_ptx_of_rare_constructs_is_printed_correctly(path: Path):
     """PTX written by hand, one corner of the language per file."""
     text = path.read_text()
     module = parse_module(text, path.name)

@@ -131,7 +131,7 @@ def texts(node) -> list[tuple[str, str]]:
 @example(["mov.u32 {%r1,%r1}", "{"], "\n")
 @example(["call (r), f,\n(\n// x\n\na, b\n)\n;", "call.uni (r), "], " ")
 @given(st.lists(statements(), max_size=6), st.sampled_from(["\n", "\n", " ", "\n\n// x\n"]))
-def test_shapes_read_what_lark_reads(lines, separator):
+def test_line_shapes_parse_as_lark_does(lines, separator):
     text = HEAD + ".visible .entry k()\n{\n" + separator.join(lines) + "\nret;\n}\n"
     found, plain = outcome(parse_module, text), outcome(parse_plain, text)
     assert found == plain
@@ -178,12 +178,12 @@ items = st.sampled_from(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(items, max_size=12))
-def test_shapes_read_what_lark_reads_outside_of_functions(lines):
+def test_line_shapes_at_module_scope_parse_as_lark_does(lines):
     text = HEAD + "\n".join(lines) + "\n"
     assert outcome(parse_module, text) == outcome(parse_plain, text)
 
 
-def test_cut_anywhere_is_one_clear_error():
+def test_truncated_module_is_parsed_or_rejected_alike():
     """Every prefix of a module is parsed alike, or rejected alike with a location."""
     text = (
         HEAD

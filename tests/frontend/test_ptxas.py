@@ -18,12 +18,12 @@ PTX = """\
 """
 
 
-def test_the_target_of_the_module_or_another():
+def test_ptxas_assembles_for_the_given_target():
     assert ptxas.assemble(PTX).cubin.startswith(b"\x7fELF")
     assert ptxas.assemble(PTX, "sm_100").cubin != ptxas.assemble(PTX).cubin
 
 
-def test_options_and_remarks():
+def test_ptxas_options_are_passed_and_remarks_kept():
     assert "Used" in ptxas.assemble(PTX, options=["-v"]).log
 
 
@@ -38,7 +38,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_clear_message(case):
+def test_ptxas_rejects_bad_input_with_one_message(case):
     text, arch, line, what, hint = BAD[case]
     with pytest.raises(InputError) as caught:
         ptxas.assemble(text, arch, file="k.ptx")
@@ -47,7 +47,7 @@ def test_bad_input_is_one_clear_message(case):
     assert "/tmp" not in error.detail
 
 
-def test_without_ptxas(monkeypatch):
+def test_missing_ptxas_is_reported(monkeypatch):
     monkeypatch.setattr(toolchains, "find", lambda kind: ())
     with pytest.raises(InputError, match="pip install nvidia-cuda-nvcc"):
         ptxas.assemble(PTX)

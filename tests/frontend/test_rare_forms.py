@@ -33,7 +33,7 @@ def may_take(site, wavefronts):
 
 
 @pytest.mark.parametrize("length", (32, 33, 34))
-def test_a_length_that_wraps_around(length):
+def test_sign_extension_length_wraps_modulo_32(length):
     """szext.wrap, SGXT.W: the length is taken modulo 32, also for an unknown number."""
     body = f"ld.param.u32 %r0, [n]; and.b32 %r0, %r0, 31; szext.wrap.u32 %y, %r0, {length};"
     body += "sub.u32 %y, %y, %r0; and.b32 %y, %y, 32; max.u32 %y, %y, 1;" + BY_LANE
@@ -68,7 +68,7 @@ def test_a_length_that_wraps_around(length):
         ("!0", 1),
     ],
 )
-def test_constant_expressions_have_64_bits_and_a_sign_or_none(expression, number):
+def test_constant_expressions_are_signed_or_unsigned_64_bit(expression, number):
     """The expected numbers are those of ptxas 13."""
     body = f"mov.u64 %d0, {expression}; setp.eq.s64 %p, %d0, {number}; @%p ld.shared.u32 %z, [%a];"
     assert site_of(body, params=[0]).wavefronts == 1
@@ -92,21 +92,21 @@ REST = "sub.f32 %f6, %f5, %f1; mov.b32 %y, %f6; shr.u32 %y, %y, 23; and.b32 %y, 
         "bra THERE; HERE: mov.f32 %f5, %f7; bra ON; THERE: mov.f32 %f7, %f4; bra HERE; ON:",
     ],
 )
-def test_a_product_that_is_moved_may_be_fused_with_a_sum(between):
+def test_moved_product_may_be_contracted(between):
     """ptxas turns all of these (except the last) into an FFMA. The remainder of the product then decides %y."""
     body = "ld.param.u32 %r0, [n];" + PRODUCT + "mov.b32 %r4, %f4;" + between + REST
     assert site_of(body.format(how=""), params=[7]).status != "exact"
     assert site_of(body.format(how=".rn"), params=[7]).status == "exact"
 
 
-def test_a_product_that_is_rounded_is_not_fused():
+def test_rounded_product_is_not_contracted():
     between = "cvt.rni.f32.f32 %f5, %f4;"
     body = "ld.param.u32 %r0, [n];" + PRODUCT + between + REST
     assert site_of(body.format(how=""), params=[7]).status == "exact"
 
 
 @pytest.mark.parametrize("upper", ("%r1", "0"))
-def test_sources_of_a_copy_whose_upper_words_are_not_known(upper):
+def test_copy_sources_with_unknown_upper_words_are_not_exact(upper):
     """Lanes with equal lower words, or lower words in one line, may read from any line."""
     body = "ld.param.u64 %d1, [n]; mul.wide.u32 %d2, %x, 4; add.u64 %d2, %d1, %d2; ld.global.u32 %r1, [%d2];"
     body += "shl.b32 %r2, %x, 2; mov.u32 %r3, %ctaid.x; shl.b32 %r3, %r3, 7; add.u32 %r3, %r2, %r3;"
@@ -127,7 +127,7 @@ RECURSIVE = """.visible .func (.param .b32 total) f(.param .b32 n)
 """
 
 
-def test_each_activation_of_a_function_has_local_variables_of_its_own():
+def test_recursive_calls_have_separate_local_variables():
     """3 + 2 + 1: the caller's variables are intact when the callee returns."""
     body = "{ .param .b32 a; .param .b32 b; st.param.b32 [a], 3; call (b), f, (a); ld.param.b32 %y, [b]; }" + BY_LANE
     site = site_of(body, before=RECURSIVE, params=[0])
@@ -137,7 +137,7 @@ def test_each_activation_of_a_function_has_local_variables_of_its_own():
 
 @pytest.mark.parametrize(("block", "several"), ((32, False), (64, True)))
 @pytest.mark.parametrize("told", (True, False))
-def test_the_range_of_an_atomic_loop_rests_on_other_warps(block, several, told):
+def test_atomic_loop_of_several_warps_states_its_assumption(block, several, told):
     code = KERNEL.format(parameters="", body="red.shared.add.f32 [%a], %f0;", block=block)
     launches = [ptxaudit.Launch("k", grid=(1,), block=(block,), params=[])] if told else []
     report = ptxaudit.audit(PROLOGUE.format(arch="sm_90") + code, isa="ptx", arch="sm_90", launches=launches)
@@ -145,14 +145,14 @@ def test_the_range_of_an_atomic_loop_rests_on_other_warps(block, several, told):
 
 
 @pytest.mark.parametrize(("guard", "wavefronts"), (("@%p", 17), ("@!%p", 16), ("", 1)))
-def test_lanes_in_which_the_guard_of_an_indexed_branch_does_not_hold_go_on(guard, wavefronts):
+def test_guarded_indexed_branch_falls_through_in_other_lanes(guard, wavefronts):
     body = "setp.lt.u32 %p, %x, 16; mov.u32 %r1, 1; T: .branchtargets A, B; mov.u32 %y, 3;"
     body += f"{guard} brx.idx %r1, T; mov.u32 %y, 32; bra C; A: mov.u32 %y, 5; bra C; B: mov.u32 %y, 1; C: "
     assert site_of(body + "bar.warp.sync -1;" + BY_LANE, params=[0]).wavefronts == wavefronts
 
 
 @pytest.mark.parametrize("apart", (1 << 36, 1 << 37, (1 << 37) + 64))
-def test_sources_that_are_far_apart(apart):
+def test_distant_copy_sources_are_counted_per_sector(apart):
     """Two lanes write to each sector of shared memory, from one sector each."""
     body = "ld.param.u64 %d1, [n]; ld.param.u64 %d2, [m]; and.b32 %r1, %x, 1; setp.eq.u32 %p, %r1, 0;"
     body += "selp.b64 %d3, %d1, %d2, %p; shr.u32 %r2, %x, 1; mul.wide.u32 %d4, %r2, 32; add.u64 %d3, %d3, %d4;"
@@ -165,7 +165,7 @@ def test_sources_that_are_far_apart(apart):
 
 
 @pytest.mark.parametrize(("cluster", "known"), ((None, False), ((1, 1, 1), False), ((2, 1, 1), True)))
-def test_a_cluster_of_one_block_may_be_stated(cluster, known):
+def test_explicit_cluster_of_one_block_is_unknown_unless_specified(cluster, known):
     body = "mov.pred %p, %is_explicit_cluster; selp.u32 %y, 32, 1, %p;" + BY_LANE
     content = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters="", body=body, block=32)
     launches = [ptxaudit.Launch("k", grid=(2,), block=(32,), params=[], cluster=cluster)]
@@ -174,7 +174,7 @@ def test_a_cluster_of_one_block_may_be_stated(cluster, known):
 
 
 @pytest.mark.parametrize("block", (32, 64))
-def test_lanes_wait_for_each_other_at_two_barriers_of_the_warp(block):
+def test_two_warp_barriers_on_different_paths_are_not_exact(block):
     """Which of them continue together, ptxas decides: no number of requests is claimed."""
     body = "mov.u32 %r1, %laneid; setp.eq.u32 %p, %r1, 0; @!%p bra ALL; bar.warp.sync -1; st.shared.u32 [%a+32], %x;"
     body += "ALL: bar.warp.sync -1; st.shared.u32 [%a+64], %x;"
@@ -196,7 +196,7 @@ def test_host_pointers_to_constant_memory_are_excluded_by_assumption(space):
 
 
 @pytest.mark.parametrize(("cluster", "exact"), ((None, True), ((1, 1, 1), True), ((2, 1, 1), False)))
-def test_addresses_in_shared_memory_hold_the_rank_in_the_cluster(cluster, exact):
+def test_shared_addresses_contain_the_cluster_rank(cluster, exact):
     """S2UR UR5, SR_CgaCtaId; ULEA UR4, UR5, 0x400, 0x18"""
     body = "shr.u32 %r1, %a, 24; setp.eq.u32 %p, %r1, 0; selp.u32 %y, 1, 32, %p;" + BY_LANE
     content = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters="", body=body, block=32)
@@ -208,7 +208,7 @@ def test_addresses_in_shared_memory_hold_the_rank_in_the_cluster(cluster, exact)
 @pytest.mark.parametrize(
     ("between", "exact"), (("prefetch.global.L2 [%d1];", True), ("discard.global.L2 [%d1], 128;", False))
 )
-def test_what_is_discarded_is_not_known_any_more(between, exact):
+def test_discarded_memory_is_unknown(between, exact):
     body = f"ld.param.u64 %d1, [n]; {between} ld.global.u32 %y, [%d1]; and.b32 %y, %y, 31;" + BY_LANE
     site = site_of(body, ".param .u64 n", params=[np.full(32, 2, np.uint32)])
     assert (site.status == "exact") is exact
@@ -224,7 +224,7 @@ def test_what_is_discarded_is_not_known_any_more(between, exact):
         ("sub.cc.u32 %r2, %r0, 3; subc.cc.u32 %r2, 0, 0; addc.u32 %y, 1, 0;", (1, 2)),
     ],
 )
-def test_a_subtraction_leaves_the_carry_of_what_it_adds(code, number):
+def test_subtraction_carry_equals_no_borrow(code, number):
     """In ptxas a - b is a + ~b + 1: the flag is set if there is no borrow, and an addition reads it this way."""
     body = "ld.param.u32 %r0, [n]; mov.u32 %r1, 1;" + code + "add.u32 %y, %y, -1; shl.b32 %y, 1, %y;" + BY_LANE
     for n, y in zip((2, 3), number):
@@ -235,7 +235,7 @@ def test_a_subtraction_leaves_the_carry_of_what_it_adds(code, number):
 @pytest.mark.parametrize(
     "opcode", ("bfe.u64 %d1, %d1, %r1, 5;", "bfe.u64 %d1, %d1, 3, %r1;", "bfi.b64 %d1, %d1, %d1, %r1, 5;")
 )
-def test_fields_of_64_bits_that_are_not_within_255_are_undefined(opcode):
+def test_bit_fields_of_64_bits_beyond_255_are_undefined(opcode):
     """ptxas does not truncate them: a shift by 259 results in 0."""
     body = (
         f"ld.param.u32 %r1, [n]; mov.u64 %d1, 0x123456789; {opcode} cvt.u32.u64 %y, %d1; and.b32 %y, %y, 31;" + BY_LANE

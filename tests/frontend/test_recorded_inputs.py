@@ -45,7 +45,7 @@ def table(name="k", code="code/k-0.cubin", **more):
 
 
 @pytest.mark.parametrize("given", [".", "recorded.toml", "code/k-0.cubin"])
-def test_a_recording_is_its_code_with_its_launches(tmp_path, given):
+def test_recording_is_audited_with_its_launches(tmp_path, given):
     folder = recording(tmp_path / "r", table(params="[0x7f1234560000, 0]"))
     report = ptxaudit.audit(str(folder / given) if given != "." else folder)
     (site,) = report.sites
@@ -55,7 +55,7 @@ def test_a_recording_is_its_code_with_its_launches(tmp_path, given):
     assert kernel.notes == ("launched 3 times, as recorded",)
 
 
-def test_memory_at_its_address_decides_what_depends_on_it(tmp_path):
+def test_recorded_memory_decides_data_dependent_sites(tmp_path):
     told = '[{address = 0x7f1234560000, file = "arrays/a.npy"}]'
     folder = recording(tmp_path / "r", table(params="[0x7f1234560000, 1]", memory=told))
     (folder / "arrays").mkdir()
@@ -66,7 +66,7 @@ def test_memory_at_its_address_decides_what_depends_on_it(tmp_path):
         assert not any("256" in sentence for kernel in report.kernels for sentence in kernel.assumed)
 
 
-def test_a_launch_is_of_the_file_that_it_names(tmp_path):
+def test_recorded_launch_belongs_to_the_file_it_names(tmp_path):
     text = table(params="[0, 0]") + table(code="code/k-1.cubin", grid=[5], params="[0, 0]")
     report = ptxaudit.audit(recording(tmp_path / "r", text, ["k", "k"]))
     assert [(kernel.input[-9:], kernel.launch.grid) for kernel in report.kernels] == [
@@ -75,7 +75,7 @@ def test_a_launch_is_of_the_file_that_it_names(tmp_path):
     ]
 
 
-def test_kernels_that_were_not_launched_are_left_out_unless_they_are_named(tmp_path):
+def test_unlaunched_kernels_are_omitted_unless_named(tmp_path):
     folder = recording(tmp_path / "r", table(params="[0, 0]"))
     two = GATHER.replace("{name}", "k") + GATHER.replace("{name}", "other").replace(" s[", " s2[").replace(
         ", s;", ", s2;"
@@ -85,13 +85,13 @@ def test_kernels_that_were_not_launched_are_left_out_unless_they_are_named(tmp_p
     assert {kernel.name for kernel in ptxaudit.audit(folder, kernels=["*"]).kernels} == {"k", "other"}
 
 
-def test_launches_that_the_user_tells_take_the_place_of_recorded_ones(tmp_path):
+def test_users_launches_replace_recorded_ones(tmp_path):
     folder = recording(tmp_path / "r", table(params="[0, 0]"))
     report = ptxaudit.audit(folder, launches=[Launch("k", grid=7, block=32, params=[0, 0])])
     assert [kernel.launch.grid for kernel in report.kernels] == [(7, 1, 1)]
 
 
-def test_a_recording_without_launches_is_its_code(tmp_path):
+def test_recording_without_launches_is_audited_as_code(tmp_path):
     folder = recording(tmp_path / "r", "# compiled only\n")
     assert [kernel.launch for kernel in ptxaudit.audit(folder).kernels] == [None]
     shutil.rmtree(folder / "code")
@@ -123,7 +123,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_wrong_with_a_launch_is_said_where_it_is(tmp_path, case):
+def test_error_in_a_recorded_launch_has_its_line(tmp_path, case):
     text, line, message = WRONG[case]
     folder = recording(tmp_path / "r", text)
     for read in (lambda: read_launches(folder / "recorded.toml"), lambda: ptxaudit.audit(folder)):
@@ -140,7 +140,7 @@ def test_what_is_wrong_with_a_launch_is_said_where_it_is(tmp_path, case):
 PLACES = {"transpose": 14, "both_ways": 22}  # the line of each store, in triton_kernels.py
 
 
-def test_a_cache_of_triton_has_its_blocks_and_its_python_lines():
+def test_triton_cache_has_block_sizes_and_python_lines():
     report = ptxaudit.audit(TRITON_CACHE)
     assert not report.problems
     found = {k.name: (k.launch.grid, k.launch.block, k.launch.dynamic_shared) for k in report.kernels}
@@ -150,7 +150,7 @@ def test_a_cache_of_triton_has_its_blocks_and_its_python_lines():
         assert {str(site.status) for site in kernel.sites} == {"invariant"}
 
 
-def test_what_the_user_tells_of_a_launch_is_completed_by_what_triton_knows():
+def test_users_launch_is_completed_by_tritons_metadata():
     launch = Launch("transpose", grid=(4, 4), params=[None, None, 128, 0.5, None, None])
     report = ptxaudit.audit(TRITON_CACHE / "transpose", launches=[launch])
     (kernel,) = report.kernels
@@ -170,7 +170,7 @@ def compiled_kernel(name="transpose", **more):
 
 
 @pytest.mark.parametrize(("isa", "found"), [(None, ["sass"]), ("ptx", ["ptx"]), ("both", ["sass", "ptx"])])
-def test_a_compiled_kernel_is_audited_as_it_is(isa, found):
+def test_compiled_kernel_object_is_audited(isa, found):
     report = ptxaudit.audit(compiled_kernel(), isa=isa)
     assert not report.problems and [kernel.isa for kernel in report.kernels] == found
     for kernel in report.kernels:
@@ -178,7 +178,7 @@ def test_a_compiled_kernel_is_audited_as_it_is(isa, found):
         assert all(site.pairs_with for site in kernel.sites) == (isa == "both")
 
 
-def test_a_compiled_kernel_of_another_maker_is_no_input():
+def test_compiled_kernel_for_another_vendor_is_rejected():
     kernel = compiled_kernel()
     del kernel.asm["cubin"], kernel.asm["ptx"]
     kernel.asm["hsaco"] = b"\x7fELF"
@@ -197,7 +197,7 @@ def test_a_compiled_kernel_of_another_maker_is_no_input():
         ("name", ["x" * 10_000], "…, which Triton does not write"),
     ],
 )
-def test_metadata_that_cannot_be_are_a_problem_of_their_file(tmp_path, key, value, message):
+def test_invalid_metadata_is_a_problem_of_its_file(tmp_path, key, value, message):
     shutil.copytree(TRITON_CACHE / "transpose", tmp_path / "cache")
     file = tmp_path / "cache" / "transpose.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {key: value}))
@@ -206,18 +206,18 @@ def test_metadata_that_cannot_be_are_a_problem_of_their_file(tmp_path, key, valu
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"name": "transpose"}', "\x00", "[" * 100_000, '{"a": 1e999}'])
-def test_a_file_beside_code_that_is_not_triton_s_is_left_alone(tmp_path, text):
+def test_json_that_is_not_tritons_is_ignored(tmp_path, text):
     shutil.copytree(TRITON_CACHE / "transpose", tmp_path / "cache")
     (tmp_path / "cache" / "transpose.json").write_text(text)
     report = ptxaudit.audit(tmp_path / "cache")
     assert not report.problems and [kernel.launch for kernel in report.kernels] == [None]
 
 
-def test_metadata_for_another_gpu_say_nothing(tmp_path):
+def test_metadata_for_another_gpu_are_ignored(tmp_path):
     assert ptxaudit.audit(compiled_kernel(target={"backend": "hip", "arch": "gfx942"})).kernels[0].launch is None
 
 
-def test_what_is_kept_of_a_file_depends_on_what_lies_beside_it(tmp_path, monkeypatch):
+def test_cached_result_depends_on_the_metadata_beside_the_code(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     shutil.copytree(TRITON_CACHE / "transpose", tmp_path / "t")
     blocks = []
@@ -228,7 +228,7 @@ def test_what_is_kept_of_a_file_depends_on_what_lies_beside_it(tmp_path, monkeyp
     assert blocks == [128, 128, 64]
 
 
-def test_a_page_says_what_was_recorded(tmp_path):
+def test_report_page_names_the_recorded_program(tmp_path):
     """Also where the same code was audited before, as part of another program's recording."""
     for program in ("python <b>a</b>.py", "python other.py"):
         folder = recording(tmp_path / program[7:10].strip("<>"), f'command = "{program}"\n' + table(params='["?", 0]'))

@@ -76,7 +76,7 @@ def test_disassembler_starts_once_per_architecture_for_all_releases(here, releas
 
 
 @pytest.mark.parametrize("version", OLDER)
-def test_a_source_compiles_under_an_older_release_with_its_own_headers(release, version):
+def test_source_compiles_under_an_older_release_with_its_headers(release, version):
     release(version)
     headers = "#include <cuda_fp16.h>\n#include <cuda/std/cstdint>\n"
     for isa in ("ptx", "sass"):
@@ -90,7 +90,7 @@ def test_a_source_compiles_under_an_older_release_with_its_own_headers(release, 
         assert all(site.source.line > 2 for site in report.sites) and report.kernels[0].registers > 0
 
 
-def test_instances_and_messages_of_a_worker_are_those_of_this_process(release):
+def test_worker_process_gives_equal_instances_and_messages(release):
     tool = release("12.9")
     template = "template <int N> __global__ void f(int* p) { p[0] = N; }\n"
     compiled = nvrtc.compile_source(template, instantiate=["f<3>"], tool=tool)
@@ -100,7 +100,7 @@ def test_instances_and_messages_of_a_worker_are_those_of_this_process(release):
     assert (caught.value.line, "12.9" in caught.value.what) == (2, True)
 
 
-def test_an_architecture_that_was_dropped_names_the_release_that_takes_it(release, here):
+def test_dropped_architecture_names_a_release_that_supports_it(release, here):
     assert "CUDA 12.9 takes sm_70: add --toolchain 12.9" in run("audit", "k.cu", "--arch", "sm_70", status=2).stderr
     release("12.9")
     report = ptxaudit.audit("k.cu", arch="sm_70", toolchain="12.9", launches=[ptxaudit.Launch("k", grid=1, block=64)])
@@ -124,7 +124,7 @@ def test_compiler_crash_is_a_message_and_the_compiler_restarts(release):
     assert nvrtc.compile_source(KERNEL, tool=tool).cubin
 
 
-def test_machine_code_without_lines_where_the_compiler_crashes_with_them(release):
+def test_crashing_ptxas_is_retried_without_line_information(release):
     """11.8's ptxas crashes on the inline stacks of sm_90."""
     release("11.8")
     inlined = """
@@ -183,7 +183,7 @@ def test_ptx_and_machine_code_are_not_compared(here):
     assert "same" in run("diff", "k.cu", "k.cubin", *LAUNCH, "--isa", "sass").stdout
 
 
-def test_ptx_of_a_newer_release_says_so(release, here):
+def test_ptx_newer_than_ptxas_is_reported(release, here):
     release("12.9")
     (here / "k.ptx").write_text(nvrtc.compile_source("k.cu").ptx)
     stderr = run("audit", "k.ptx", "--ptxas", "12.9", status=2).stderr
@@ -203,14 +203,14 @@ def test_ptx_of_a_newer_release_says_so(release, here):
         (["k.cu", "k.cu", "--toolchain", "1", "--toolchain", "2", "--toolchain", "3"], "more than two compilers"),
     ],
 )
-def test_a_diff_has_two_sides(here, arguments, what):
+def test_diff_needs_two_sides(here, arguments, what):
     assert what in run("diff", *arguments, status=2).stderr
 
 
 # --- fetching -------------------------------------------------------------------------------
 
 
-def test_the_wheels_of_a_release_are_called_as_in_its_time():
+def test_wheels_of_a_release_have_their_historical_names():
     assert toolchain_fetch.packages("12.9") == [
         "nvidia-cuda-nvrtc-cu12==12.9.*",
         "nvidia-cuda-runtime-cu12==12.9.*",
@@ -228,7 +228,7 @@ def test_the_wheels_of_a_release_are_called_as_in_its_time():
 
 
 @pytest.mark.parametrize("version", ["9.1", "twelve", "12.9; rm", "", "v12"])
-def test_what_is_no_release(here, version):
+def test_unknown_release_is_rejected(here, version):
     assert "there is no CUDA release" in run("audit", "k.cu", "--toolchain", version, status=2).stderr
 
 
@@ -241,7 +241,7 @@ def no_cache(tmp_path, monkeypatch):
     toolchains.find.cache_clear()
 
 
-def test_offline_the_message_says_what_is_missing_and_how_to_name_one(here, no_cache, monkeypatch):
+def test_fetch_without_a_network_names_the_packages_and_alternatives(here, no_cache, monkeypatch):
     log = (
         "WARNING: Retrying … NewConnectionError: Failed to establish a new connection\nERROR: No matching distribution"
         " found"
@@ -254,7 +254,7 @@ def test_offline_the_message_says_what_is_missing_and_how_to_name_one(here, no_c
     assert "nvidia-cuda-nvrtc-cu12==12.9.*" in caught.value.hint and not list(no_cache.glob("*"))
 
 
-def test_a_release_that_does_not_exist(no_cache, monkeypatch):
+def test_release_without_wheels_is_reported(no_cache, monkeypatch):
     log = "ERROR: Could not find a version that satisfies the requirement nvidia-cuda-nvrtc==99.9.*"
     monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, "", log))
     with pytest.raises(InputError, match="there are no wheels for it") as caught:
@@ -262,7 +262,7 @@ def test_a_release_that_does_not_exist(no_cache, monkeypatch):
     assert "99.9" in caught.value.detail
 
 
-def test_a_release_is_fetched_once_and_says_so(no_cache, monkeypatch, capsys):
+def test_release_is_fetched_once_with_a_message(no_cache, monkeypatch, capsys):
     made = []
 
     def pip(command, **_):
@@ -283,7 +283,7 @@ def test_a_release_is_fetched_once_and_says_so(no_cache, monkeypatch, capsys):
     assert [folder.name for folder in no_cache.iterdir()] == ["12.7"]
 
 
-def test_a_folder_that_is_still_being_made_is_not_found(no_cache):
+def test_incomplete_download_folder_is_ignored(no_cache):
     library = no_cache / ".making-x" / "nvidia" / "cuda_nvrtc" / "lib"
     library.mkdir(parents=True)
     (library / "libnvrtc-builtins.so.12.6").touch()
@@ -291,14 +291,14 @@ def test_a_folder_that_is_still_being_made_is_not_found(no_cache):
     assert "12.6" not in [tool.version for tool in toolchains.find("nvrtc")]
 
 
-def test_the_command_fetches_on_demand(release):
+def test_toolchains_command_fetches_on_demand(release):
     release("12.9")
     listed = json.loads(run("toolchains", "--fetch", "12.9", "--format", "json").stdout)
     assert ("nvrtc", "12.9") in [(tool["kind"], tool["version"]) for tool in listed["tools"]]
     assert "there is no CUDA release" in run("toolchains", "--fetch", "1.0", status=2).stderr
 
 
-def test_without_pip_the_message_says_how(no_cache, monkeypatch):
+def test_fetch_without_pip_is_reported(no_cache, monkeypatch):
     monkeypatch.setattr(toolchain_fetch.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(toolchain_fetch.shutil, "which", lambda name: None)
     with pytest.raises(InputError, match="there is no pip to download it"):

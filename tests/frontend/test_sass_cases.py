@@ -101,7 +101,7 @@ def known_bits(value: Value) -> str:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "known" in case.outputs], ids=str)
-def test_what_is_known(case):
+def test_known_values(case):
     code = instructions([*FRAME, *case.input.splitlines(), "EXIT"])
     parameters = (ir.Parameter("n", 0, 4), ir.Parameter("p", 8, 8))
     function = ir.Function("k", "sass", "sm_90", code, True, parameters, **STATED)
@@ -110,7 +110,7 @@ def test_what_is_known(case):
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "effects" in case.outputs], ids=str)
-def test_effects(case):
+def test_lifted_effects(case):
     out = []
     for instruction in instructions(case.input.splitlines()):
         out += [

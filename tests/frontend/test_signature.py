@@ -28,13 +28,13 @@ from ptxaudit.pipeline.kernels import by_position
         ("__global__ void k(int a", "_Z1ki", []),
     ],
 )
-def test_names(source, kernel, names):
+def test_parameter_names_from_the_source(source, kernel, names):
     from ptxaudit.base.demangle import split_name
 
     count = len(names) or len(split_name(kernel)[1])
     assert parameter_names(source, kernel, count) == names
 
 
-def test_a_launch_by_the_names_of_the_source():
+def test_launch_parameters_by_source_names():
     launch = Launch("k", named={"n": 5, "0": 1, "other": 2})
     assert by_position(launch, {"a": 0, "n": 1}).named == {"1": 5, "0": 1, "other": 2}

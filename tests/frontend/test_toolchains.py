@@ -48,18 +48,18 @@ def library(folder: Path, major: str, version: str) -> Path:
 
 
 @pytest.mark.parametrize("kind", toolchains.KINDS)
-def test_every_kind_comes_with_the_dependencies(kind):
+def test_every_tool_is_installed_with_the_dependencies(kind):
     tool = toolchains.get(kind)
     assert tool.origin == "wheel" and tool.version.startswith("13.") and Path(tool.path).exists()
 
 
-def test_headers_of_the_wheels():
+def test_wheels_contain_the_headers():
     headers = toolchains.get("nvrtc").headers
     for name in ("cuda_fp16.h", "crt/host_config.h", "cuda/std/cstdint", "cub/block/block_scan.cuh"):
         assert any(Path(folder, name).exists() for folder in headers), name
 
 
-def test_wheels_of_cuda_13_and_of_12_in_a_folder_of_their_own(alone, monkeypatch):
+def test_wheels_of_cuda_13_and_12_are_both_found(alone, monkeypatch):
     site, target = alone / "site", alone / "cuda-12.9"
     new = library(site / "nvidia" / "cu13" / "lib", "13", "13.3")
     old = library(target / "nvidia" / "cuda_nvrtc" / "lib", "12", "12.9")
@@ -91,13 +91,13 @@ def test_wheels_of_cuda_13_and_of_12_in_a_folder_of_their_own(alone, monkeypatch
 
 
 @pytest.mark.parametrize("variable", ["CUDA_HOME", "CUDA_PATH", toolchains.VARIABLE])
-def test_a_cuda_folder(alone, monkeypatch, variable):
+def test_tools_in_a_cuda_folder_are_found(alone, monkeypatch, variable):
     executable(alone / "cuda" / "bin" / "nvdisasm", "11.8.89")
     monkeypatch.setenv(variable, str(alone / "cuda"))
     assert [(t.version, t.origin) for t in toolchains.find("nvdisasm")] == [("11.8.89", variable)]
 
 
-def test_the_path_and_no_tool_twice(alone, monkeypatch):
+def test_tools_on_path_are_listed_once(alone, monkeypatch):
     path = executable(alone / "cuda" / "bin" / "ptxas", "12.1.0")
     monkeypatch.setenv("PATH", str(path.parent))
     assert [t.origin for t in toolchains.find("ptxas")] == ["PATH"]
@@ -106,30 +106,30 @@ def test_the_path_and_no_tool_twice(alone, monkeypatch):
     assert [t.origin for t in toolchains.find("ptxas")] == ["CUDA_HOME"]
 
 
-def test_a_folder_of_the_cache(alone):
+def test_releases_in_the_cache_are_found(alone):
     library(toolchains.cache_folder() / "11.8" / "nvidia" / "cuda_nvrtc" / "lib", "11.2", "11.8")
     assert [(t.version, t.origin) for t in toolchains.find("nvrtc")] == [("11.8", "cache")]
 
 
 @pytest.mark.parametrize("kind", toolchains.KINDS)
-def test_a_missing_tool_names_its_package(alone, kind):
+def test_missing_tool_names_its_package(alone, kind):
     with pytest.raises(InputError, match=f"no {kind} on this machine.*pip install nvidia-cuda-"):
         toolchains.get(kind)
 
 
-def test_a_missing_version_names_those_that_are_there():
+def test_missing_version_names_the_available_ones():
     with pytest.raises(InputError, match=r"no ptxas 9.1 on this machine \(found: .*13\."):
         toolchains.get("ptxas", "9.1")
 
 
-def test_a_tool_that_cannot_run_has_no_version(alone, monkeypatch):
+def test_tool_that_cannot_run_has_no_version(alone, monkeypatch):
     path = executable(alone / "bin" / "ptxas", "1.0")
     path.write_bytes(b"\x7fELF nonsense")
     monkeypatch.setenv("PATH", str(path.parent))
     assert toolchains.get("ptxas").version == ""
 
 
-def test_the_command_lists_them_as_text_and_json():
+def test_toolchains_command_lists_tools_as_text_and_json():
     text = CliRunner().invoke(command).output
     assert all(kind in text for kind in toolchains.KINDS) and toolchains.VARIABLE in text
     listed = json.loads(CliRunner().invoke(command, ["--format", "json"]).output)
@@ -137,6 +137,6 @@ def test_the_command_lists_them_as_text_and_json():
     assert all(os.path.exists(tool["path"]) for tool in listed["tools"])
 
 
-def test_the_command_says_what_is_missing(alone):
+def test_toolchains_command_names_missing_packages(alone):
     text = CliRunner().invoke(command).output
     assert text.count("none") == len(toolchains.KINDS) and "pip install nvidia-cuda-nvdisasm" in text

@@ -59,7 +59,7 @@ def only_site(access: str, launches: list) -> Site:
 
 
 @pytest.mark.parametrize("access", ["ld.shared.f32 %f1, [%r5];", "ld.shared.v4.f32 {%f0, %f1, %f2, %f3}, [%r5];"])
-def test_an_access_of_which_nothing_is_known_costs_what_any_request_may(access):
+def test_access_with_an_opaque_address_has_the_widest_range(access):
     """Specifying more never makes the figures less precise."""
     free, launched = only_site(access, WITHOUT), only_site(access, WITH)
     assert free.status is Status.UNKNOWN and "vset4" in free.reason
@@ -68,7 +68,7 @@ def test_an_access_of_which_nothing_is_known_costs_what_any_request_may(access):
 
 
 @pytest.mark.parametrize("launches", [WITH, WITHOUT])
-def test_a_copy_past_l1_of_which_nothing_is_known_has_no_wavefronts(launches):
+def test_copy_past_l1_with_an_opaque_address_has_no_wavefronts(launches):
     """No counter counts it: the report says that 32 lanes take at most 32 steps, and why it cannot say more."""
     site = only_site("cp.async.cg.shared.global [%r5], [%d1], 16;", launches)
     assert site.per_request is None and site.bounds is None and (site.line_class_max, site.lines) == (32, None)

@@ -410,14 +410,14 @@ def held(function, operations: list[str], meanings: list[Callable]) -> None:
             )
 
 
-def test_of_ptx():
+def test_lifted_ptx_vector_integers_match_the_manual():
     operations = list(OPERATIONS)
     module = lift_module(parse_module(PROLOGUE.format(arch="sm_90") + text(operations)))
     held(module.functions["k"], operations, [meaning for _, meaning in OPERATIONS.values()])
 
 
 @pytest.mark.parametrize("arch", ("sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120"))
-def test_of_machine_code(arch):
+def test_lifted_machine_code_vector_integers_match_the_manual(arch):
     """Where the machine code is understood, it stores the right words."""
     opcodes: set[str] = set()
     possible = [operation for operation, (first, _) in OPERATIONS.items() if first <= int(arch[3:])]

@@ -14,7 +14,7 @@ from ptxaudit.hardware.banks.broadcast import steps
 
 @settings(max_examples=300, deadline=None)
 @given(words=st.lists(st.integers(0, 11), min_size=1, max_size=9), banks_=st.integers(1, 4))
-def test_every_game(words, banks_):
+def test_broadcast_steps_equal_exhaustive_search(words, banks_):
     machine = machines.get(f"banks={max(banks_, len(words))},word=4,threads={len(words)},broadcast=one")
     count = machine.rule(banks.classify("ld.shared.f32")).count
     few_banks = type(count)(count.what, count.lanes, count.unit, banks_, 4 * banks_)
@@ -24,7 +24,7 @@ def test_every_game(words, banks_):
 
 @settings(max_examples=60, deadline=None)
 @given(words=st.lists(st.integers(0, 50), min_size=32, max_size=32), mask=st.integers(0, (1 << 32) - 1))
-def test_half_warps_of_tesla(words, mask):
+def test_tesla_half_warps_equal_exhaustive_search(words, mask):
     """Words in three banks, so that the search can be exhaustive."""
     words = [16 * (w // 3) + w % 3 for w in words]
     active = np.array([[bool(mask >> lane & 1) for lane in range(32)]])
@@ -36,7 +36,7 @@ def test_half_warps_of_tesla(words, mask):
 
 
 @pytest.mark.parametrize("threads", [5, 12, 30])
-def test_a_last_group_of_fewer_lanes(threads):
+def test_smaller_last_group_equals_exhaustive_search(threads):
     machine = machines.get(f"banks=12,word=4,threads={threads},broadcast=one")
     row = np.array([[48 * (lane % 3) for lane in range(threads)]])
     scores = banks.score(machine, banks.classify("ld.shared.f32"), row, np.ones((1, threads), bool))

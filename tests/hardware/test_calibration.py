@@ -38,7 +38,7 @@ NOT_EXACT = {
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_every_instruction_agrees_exactly(file):
+def test_rules_agree_with_the_committed_measurements(file):
     agreements = compare(read(file))
     assert len(agreements) > (5 if file == FILES[2] else 20)
     assert not [one for one in agreements if one.wrong]
@@ -55,7 +55,7 @@ def _one_lane_a_pair(mask: int) -> bool:
     return not mask & mask >> 1 & 0x5555_5555 or not mask & mask >> 2 & 0x3333_3333
 
 
-def test_wide_accesses_of_which_lanes_are_off():
+def test_wide_accesses_with_inactive_lanes_agree_with_measurements():
     """A load serves groups twice as large where partners agree or are inactive, for any mask; a store and a generic
     load never do.
     """
@@ -78,14 +78,14 @@ def test_wide_accesses_of_which_lanes_are_off():
     assert seen == SPARSE
 
 
-def test_one_source_line_a_group_is_exact_whatever_is_in_l1():
+def test_copy_from_one_source_line_per_group_is_exact():
     requests = [r for r in read(FILES[1]).requests if r["pattern"] == "one line a group"]
     assert len(requests) == 42 and {r["in_l1"] for r in requests} == {"some"}
     for one in requests:
         assert score_request(one["sass"], one["addresses"], sources=one["sources"]).wavefronts == one["wavefronts"]
 
 
-def test_lanes_that_are_off_by_a_predicate_or_gone_cost_nothing():
+def test_predicated_off_and_exited_lanes_cost_nothing():
     seen = {
         r.get("off", "exit")
         for r in read(FILES[1]).requests
@@ -107,7 +107,7 @@ def altered(tmp_path, change) -> Path:
     return path
 
 
-def test_the_command_prints_a_line_an_instruction():
+def test_calibrate_prints_a_line_per_instruction():
     result = run("--results", FILES[0])
     assert result.exit_code == 0
     assert "NVIDIA H200" in result.stdout and "2,462 requests: 2,462 exact" in result.stdout
@@ -115,7 +115,7 @@ def test_the_command_prints_a_line_an_instruction():
     assert "86 of 86" in row
 
 
-def test_what_disagrees_is_shown(tmp_path):
+def test_disagreeing_measurements_are_listed(tmp_path):
     def change(document):
         document["requests"][3]["wavefronts"] += 1
 
@@ -139,13 +139,13 @@ def test_what_disagrees_is_shown(tmp_path):
         (lambda d: d["requests"][0].update(sass="FADD"), "not a shared-memory instruction"),
     ],
 )
-def test_files_that_are_none(tmp_path, change, what):
+def test_invalid_results_files_are_rejected(tmp_path, change, what):
     result = run("--results", altered(tmp_path, change))
     assert result.exit_code == 2
     assert what in " ".join(result.stderr.split())
 
 
-def test_no_file_and_no_json(tmp_path):
+def test_missing_file_and_invalid_json_are_rejected(tmp_path):
     with pytest.raises(InputError, match="cannot read"):
         read(tmp_path / "none")
     for data in (b"", b"\x1f\x8b12", b"[1]", b"{"):
@@ -159,7 +159,7 @@ def test_no_file_and_no_json(tmp_path):
 LANES = range(32)
 
 
-def test_a_loop_passes_once_for_every_lane_on_a_bank():
+def test_atomic_loop_repeats_per_lane_on_a_bank():
     apart, one, column = [4 * lane for lane in LANES], [0] * 32, [128 * lane for lane in LANES]
     ones = [1] * 32
     assert play(4, "add", apart, ones).wavefronts == 3  # one for the load, 2 for the compare-and-spin
@@ -167,14 +167,14 @@ def test_a_loop_passes_once_for_every_lane_on_a_bank():
     assert (play(4, "add", column, ones).loads, play(4, "add", column, ones).atomics) == (32 * 33 // 2, 64)
 
 
-def test_values_that_change_nothing_let_both_half_warps_through():
+def test_atomic_loop_without_a_change_takes_one_pass():
     both = [8 * (lane % 16) for lane in LANES]
     assert play(8, "add", both, [1] * 32).passes == 2
     assert play(8, "add", both, [0] * 32).passes == 1
     assert play(8, "min", both, [0] * 32).atomics == 0
 
 
-def test_sixteen_bits_go_by_the_word():
+def test_sixteen_bit_atomics_contend_for_words():
     halves = [2 * lane for lane in LANES]
     played = play(2, "add", halves, [1] * 32)
     assert (played.loads, played.passes, played.atomics) == (1, 2, 2 * 2 + 2)

@@ -16,7 +16,7 @@ ALL = [machines.get(name) for name in machines.names()] + [machines.get("banks=1
 
 
 @pytest.mark.parametrize("machine", ALL, ids=lambda m: m.name)
-def test_a_record_is_complete(machine):
+def test_machine_record_is_complete(machine):
     assert machine.banks > 0 and machine.word > 0 and machine.lanes > 0 and machine.title
     seen = set()
     for rule in machine.rules:
@@ -51,7 +51,7 @@ def test_a_record_is_complete(machine):
         }
 
 
-def test_architectures_have_what_they_have():
+def test_scored_opcodes_depend_on_the_architecture():
     def scored(arch, opcode):
         return not machines.get(arch).refusal(classify(opcode))
 
@@ -80,7 +80,7 @@ def test_architectures_have_what_they_have():
     assert scored("sm_100a", "LDSM.8.MT1616") and not scored("sm_90a", "LDSM.8.MT1616")
 
 
-def test_only_what_was_measured_is_called_so():
+def test_only_measured_opcodes_are_called_measured():
     files = [json.loads(file.read_text()) for file in measured.FOLDER.glob("*.json")]
     named = {machine for file in files for machine in file["machines"]}
     assert {m.name for m in ALL if m.measurements.requests} == named >= {"sm_90", "sm_90a"}
@@ -103,7 +103,7 @@ def test_only_what_was_measured_is_called_so():
         assert machines.get("sm_90").rule(classify(opcode)) is not None
 
 
-def test_a_file_of_measurements_is_of_machines_and_a_unit_that_there_are():
+def test_measurement_files_name_existing_machines_and_units():
     assert set(machines.MEASUREMENTS) <= set(machines.names())
     for name, found in machines.MEASUREMENTS.items():
         assert machines.get(name).measurements is found
@@ -115,14 +115,14 @@ def test_a_file_of_measurements_is_of_machines_and_a_unit_that_there_are():
             assert classify(opcode).access == "wgmma"
 
 
-def test_a_machine_is_measured_in_one_file_only(tmp_path):
+def test_machine_has_one_measurement_file(tmp_path):
     for stem in ("sm_90", "another"):
         shutil.copy(measured.FOLDER / "sm_90.json", tmp_path / f"{stem}.json")
     with pytest.raises(ValueError, match="sm_90 has the measurements of H200, too"):
         measured.by_machine(tmp_path)
 
 
-def test_names():
+def test_machine_names_and_aliases():
     assert machines.get("sm_90") is machines.get("SM_90 ") is machines.get("compute_90")
     assert machines.get("sm_20").name == "fermi" and machines.get("sm_13").name == "tesla"
     assert machines.get("banks=4,threads=8").name == "banks=4,word=4,threads=8,broadcast=any"
@@ -133,7 +133,7 @@ def test_names():
         machines.get("tesla").invariant_shift(classify("atom.shared.add.u32"))
 
 
-def test_stated_shifts():
+def test_invariant_shifts_of_opcodes():
     def shift(name, opcode):
         return machines.get(name).invariant_shift(classify(opcode))
 
@@ -156,7 +156,7 @@ def test_stated_shifts():
     )
 
 
-def test_why_ranges():
+def test_ranges_state_their_reason():
     sm_90 = machines.get("sm_90")
     assert (
         sm_90.why_range(classify("LDS"))

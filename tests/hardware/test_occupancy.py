@@ -10,7 +10,7 @@ from cuda_headers import header
 from ptxaudit.hardware.occupancy import LIMITS, Blocks, blocks_per_sm, limits_of
 
 
-def test_the_limits_are_those_of_cuda() -> None:
+def test_multiprocessor_limits_equal_those_of_cuda() -> None:
     text = header("cuda/__device/arch_traits.h")
     bodies = {
         int(name): body
@@ -38,7 +38,7 @@ def test_the_limits_are_those_of_cuda() -> None:
         assert limits.shared_of_block == (48 << 10 if arch < 70 else shared - limits.reserved)
 
 
-def test_the_units_are_those_of_cuda() -> None:
+def test_allocation_units_equal_those_of_cuda() -> None:
     text = header("cuda_occupancy.h")
     body = re.search(r"cudaOccSMemAllocationGranularity\(.*?\n\}", text, re.DOTALL)[0]
     units: dict[int, int] = {}
@@ -66,9 +66,9 @@ def test_the_units_are_those_of_cuda() -> None:
         ("kepler-4byte", 1024, 32, None),
     ],
 )
-def test_blocks(arch, shared, threads, blocks) -> None:
+def test_blocks_per_multiprocessor(arch, shared, threads, blocks) -> None:
     assert blocks_per_sm(arch, shared, threads) == blocks
 
 
-def test_an_architecture_without_limits_has_none() -> None:
+def test_unknown_architecture_has_no_limits() -> None:
     assert limits_of("sm_999") is None and limits_of("") is None

@@ -77,7 +77,7 @@ SCORED = {
 
 
 @pytest.mark.parametrize("opcode", SCORED)
-def test_scored(opcode):
+def test_scored_opcodes_are_classified(opcode):
     access = classify(opcode)
     assert (access.access, access.operation, access.width, access.sass) == SCORED[opcode]
     assert not access.unscored
@@ -88,7 +88,7 @@ def test_scored(opcode):
     assert machines.get("sm_100a").refusal(access) == ""
 
 
-def test_matrices_and_copies_say_more():
+def test_matrix_and_copy_opcodes_have_further_fields():
     four = classify("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16")
     assert (four.x, four.address_lanes, four.trans) == (4, 32, True)
     assert classify("LDSM.16.M88").address_lanes == 8
@@ -130,7 +130,7 @@ LISTED = {
 
 
 @pytest.mark.parametrize("opcode", LISTED)
-def test_listed_with_a_reason(opcode):
+def test_unscored_opcodes_have_a_reason(opcode):
     access = classify(opcode)
     assert access.access == LISTED[opcode]
     assert len(access.unscored.split()) > 4
@@ -207,13 +207,13 @@ def test_listed_with_a_reason(opcode):
         "tcgen05.ld.sync.aligned.32x32b.x1.b32",
     ],
 )
-def test_what_is_not_an_access(opcode):
+def test_opcode_that_is_no_access_is_rejected(opcode):
     with pytest.raises(InputError) as error:
         classify(opcode)
     assert error.value.what and "\n" not in error.value.what
 
 
-def test_not_a_string():
+def test_opcode_that_is_no_string_is_rejected():
     with pytest.raises(InputError):
         classify(None)
     with pytest.raises(InputError):
@@ -268,7 +268,7 @@ def opcodes_in(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("arch", ["sm_90", "sm_120"])
-def test_ptxas_makes_these_of_atomics(arch, tmp_path):
+def test_ptxas_translates_atomics_as_tabulated(arch, tmp_path):
     bodies, rows = {}, {}
     for (operation, type_), row in ATOMICS.items():
         r = _REGISTERS.get(type_, "r")
@@ -289,7 +289,7 @@ def test_ptxas_makes_these_of_atomics(arch, tmp_path):
         assert opcodes[1:] == [swap], name
 
 
-def test_ptxas_makes_these_of_generic_accesses(tmp_path):
+def test_ptxas_translates_generic_accesses_as_tabulated(tmp_path):
     hows = (
         "",
         "weak",
@@ -331,7 +331,7 @@ def test_ptxas_makes_these_of_generic_accesses(tmp_path):
         assert made == [classify(opcode, None, True).sass], opcode
 
 
-def test_a_loop_is_the_same_under_any_scope():
+def test_atomic_loop_is_independent_of_its_scope():
     for opcode in ("atom.shared.cta.add.f64", "atom.relaxed.gpu.shared::cta.add.f64", "atom.shared.add.f64"):
         assert (
             classify(opcode).loop == "atom.shared.add.f64"
@@ -345,7 +345,7 @@ def test_a_loop_is_the_same_under_any_scope():
     )
 
 
-def test_ptxas_counts_and_combines(tmp_path):
+def test_ptxas_counts_and_combines_atomics(tmp_path):
     """The two rewrites that make a PTX atomic a range: for the constant 1, and for a uniform address."""
     bodies = {
         "k_one": "red.shared.add.u32 [a], 1;",
@@ -369,7 +369,7 @@ def test_ptxas_counts_and_combines(tmp_path):
         assert combines == classify(f"red.shared.{operation}").may_combine, operation
 
 
-def test_the_operand_decides_what_may_be_counted():
+def test_atomic_operand_decides_whether_lanes_are_counted():
     assert classify("red.shared.add.u32").may_count
     assert classify("red.shared.add.u32 1").may_count and classify("red.shared.add.u32", 1).may_count
     assert not classify("red.shared.add.u32 2").may_count and not classify("red.shared.add.u32", -1).may_count
@@ -379,7 +379,7 @@ def test_the_operand_decides_what_may_be_counted():
     assert not plain.may_count and not plain.may_combine
 
 
-def test_a_ptx_atomic_is_a_range_only_where_lanes_share_a_word():
+def test_ptx_atomic_is_a_range_only_if_lanes_share_a_word():
     machine = machines.get("sm_90")
     lanes = np.arange(32)[None, :]
     everyone = np.ones((1, 32), bool)
@@ -398,7 +398,7 @@ def test_a_ptx_atomic_is_a_range_only_where_lanes_share_a_word():
     assert range_of("red.shared.add.f32", 4 * lanes) == (1, 3)  # one pass: LDS and CAST.SPIN
 
 
-def test_ptxas_makes_these_of_loads_stores_matrices_and_copies(tmp_path):
+def test_ptxas_translates_loads_stores_matrices_and_copies_as_tabulated(tmp_path):
     opcodes = [
         o
         for o, row in SCORED.items()

@@ -42,7 +42,7 @@ def both(machine, opcode, rows, active, sources=None, **more):
     far=st.booleans(),
     zeros=st.booleans(),
 )
-def test_copies(width, in_l1, seed, span, lines, far, zeros):
+def test_few_copies_score_as_many(width, in_l1, seed, span, lines, far, zeros):
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, span, (ROWS, 32)) * width
     places = np.sort(rng.choice(400, lines, replace=False)) * (1 << 20 if far else 1)
@@ -61,7 +61,7 @@ def test_copies(width, in_l1, seed, span, lines, far, zeros):
     threads=st.integers(1, 40),
     span=st.sampled_from([1, 3, 20, 90]),
 )
-def test_steps(seed, count, threads, span):
+def test_few_broadcast_steps_score_as_many(seed, count, threads, span):
     rng = np.random.default_rng(seed)
     machine = machines.get(f"banks={count},word=4,threads={threads},broadcast=one")
     rows = rng.integers(0, span, (ROWS, threads)) * 4 * rng.choice([1, count])
@@ -85,7 +85,7 @@ RULES = [
     span=st.sampled_from([1, 3, 20, 90, 5000]),
     pairs=st.sampled_from([0, 0, 1, 2]),
 )
-def test_every_other_rule(seed, which, span, pairs):
+def test_few_requests_of_every_other_rule_score_as_many(seed, which, span, pairs):
     rng = np.random.default_rng(seed)
     name, rule = which
     machine = machines.get(name)
@@ -99,7 +99,7 @@ def test_every_other_rule(seed, which, span, pairs):
     assert one == other
 
 
-def test_all_ways_to_cut_lines():
+def test_partitions_of_lines_are_complete():
     assert [len(copies.partitions(n)) for n in range(5)] == [1, 1, 2, 5, 15]
     for lines in range(5):
         ways = copies.partitions(lines)
@@ -108,7 +108,7 @@ def test_all_ways_to_cut_lines():
         )
 
 
-def test_every_rule_by_sources_is_reached():
+def test_tests_cover_every_rule_that_depends_on_sources():
     assert {rule.widths for rule in machines.get("sm_90").rules if rule.uncertainty is Uncertainty.SOURCES} == {
         (4,),
         (8,),
@@ -118,7 +118,7 @@ def test_every_rule_by_sources_is_reached():
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 1 << 30), span=st.sampled_from([2, 8, 33]), lines=st.sampled_from([1, 2, 5]))
-def test_zeros_that_are_not_told_are_within_the_range(seed, span, lines):
+def test_unspecified_zero_fill_range_contains_specified_scores(seed, span, lines):
     rng = np.random.default_rng(seed)
     machine, access = machines.get("sm_90"), banks.classify("LDGSTS.E.128.ZFILL")
     rows = rng.integers(0, span, (ROWS, 32)) * 16
@@ -140,7 +140,7 @@ def test_zeros_that_are_not_told_are_within_the_range(seed, span, lines):
     lines=st.sampled_from([1, 2, 5]),
     stride=st.sampled_from([1, 16]),
 )
-def test_the_figures_of_a_copy_go_together(specified, width, in_l1, seed, span, lines, stride):
+def test_figures_of_a_copy_are_consistent(specified, width, in_l1, seed, span, lines, stride):
     """With all lanes on one slot: 32 wavefronts, whichever lanes copy or write zeros, in groups of 16 ways.
 
     Lines that are not in L1 take their own passes, and `ways` refers to one pass.

@@ -73,7 +73,7 @@ COPY = "cp.async.ca.shared.global 16"
         ({"opcode": "atom.shared.add.u32 09", "addresses": WORDS}, "the operand after an atomic is the constant"),
     ],
 )
-def test_bad_requests(given, says):
+def test_invalid_request_is_rejected(given, says):
     with pytest.raises(InputError) as error:
         score_request(**given)
     assert says in str(error.value)
@@ -99,20 +99,20 @@ def test_bad_requests(given, says):
         ("", "there is no machine ''"),
     ],
 )
-def test_bad_machines(name, says):
+def test_invalid_machine_is_rejected(name, says):
     with pytest.raises(InputError) as error:
         machines.get(name)
     assert says in str(error.value) and error.value.hint
 
 
-def test_addresses_of_inactive_lanes_do_not_matter():
+def test_addresses_of_inactive_lanes_are_ignored():
     odd = [3, -8, 1 << 50] + QUADS[3:]
     assert score_request("LDS.128", odd, 0xFFFF_FFF8).wavefronts == 4
     assert score_request("LDSM.16.M88", QUADS[:8] + [1] * 24).wavefronts == 1  # only eight lanes supply rows
     assert score_request(COPY, QUADS, 0xFFFF_FFFE, sources=[7] + QUADS[1:]).wavefronts == 4
 
 
-def test_integers_of_every_kind():
+def test_integers_of_every_type_are_accepted():
     expected = score_request("LDS", WORDS)
     assert (
         expected
@@ -125,7 +125,7 @@ def test_integers_of_every_kind():
     assert score_request("LDS", WORDS, np.uint32(0xFFFF_FFFF)) == score_request("LDS", WORDS, [True] * 32) == expected
 
 
-def test_addresses_are_not_written_to():
+def test_scoring_does_not_modify_its_arguments():
     rows = np.arange(64, dtype=np.int64).reshape(2, 32)[:, ::-1] * 4
     before = rows.copy()
     score_requests("LDS", rows)
@@ -141,7 +141,7 @@ def test_partial_matrix_accesses_are_ranges():
     assert score_request("LDSM.16.M88", QUADS, 0).wavefronts == 0
 
 
-def test_zero_filled_lanes_are_served_apart_where_sources_are_not_in_l1():
+def test_zero_filled_lanes_may_take_their_own_pass_if_sources_miss_l1():
     one_line = [16 * (lane % 8) for lane in range(32)]
     score = score_request(COPY, QUADS, sources=one_line, zero_filled=0xF0)
     assert (score.bounds, score.ideal) == ((4, 5), 4)
@@ -170,7 +170,7 @@ def test_zero_filled_lanes_are_served_apart_where_sources_are_not_in_l1():
     )  # the zeros have a cost: not exactly nothing
 
 
-def test_exact_and_ranged_scores_say_so():
+def test_scores_state_whether_they_are_exact():
     exact = score_request("LDS", WORDS)
     assert (exact.wavefronts, exact.bounds, exact.excess, exact.evidence, exact.line_class_max) == (
         1,
@@ -214,13 +214,13 @@ def test_exact_and_ranged_scores_say_so():
         ({"addresses": np.zeros((2, 32), int), "active": [[True], [True, False]]}, "different lengths"),
     ],
 )
-def test_bad_arrays(given, says):
+def test_invalid_arrays_are_rejected(given, says):
     with pytest.raises(InputError) as error:
         score_requests("LDS", **given)
     assert says in str(error.value)
 
 
-def test_masks_of_many_requests():
+def test_active_masks_of_many_requests():
     rows = np.tile(128 * np.arange(32), (3, 1))
     masks = [0xF, 0, 0xFFFF_FFFF]
     for active in (
@@ -239,7 +239,7 @@ def test_masks_of_many_requests():
     ).low.tolist() == [1, 1]
 
 
-def test_no_requests():
+def test_empty_arrays_score_to_empty_results():
     scores = score_requests("LDS.128", np.zeros((0, 32), int))
     assert [len(a) for a in (scores.low, scores.high, scores.ideal, scores.ways)] == [0] * 4
     for opcode in ("LDGSTS.E.128", "LDGSTS.E.BYPASS.128", "atom.shared.add.f32"):
@@ -247,11 +247,11 @@ def test_no_requests():
     assert len(score_requests("ld.shared.f32", np.zeros((0, 32), int), machine="tesla").low) == 0
 
 
-def test_the_public_names():
+def test_score_functions_are_exported():
     assert ptxaudit.score_request is score_request and ptxaudit.score_requests is score_requests
 
 
-def test_classifying_needs_no_numpy():
+def test_classification_does_not_import_numpy():
     code = (
         "import sys; from ptxaudit.hardware import banks; banks.classify('LDS.64'); banks.get_machine('sm_90');"
         " assert 'numpy'"

@@ -108,7 +108,7 @@ def scored(machine, access, addresses, mask_numbers, sources=None, **more):
 @pytest.mark.parametrize("opcode", MODERN)
 @settings(max_examples=30, deadline=None)
 @given(data=st.data())
-def test_modern_rules(opcode, data):
+def test_scores_of_modern_rules_equal_the_reference(opcode, data):
     operation, width = MODERN[opcode]
     access = banks.classify(opcode)
     matrix = access.address_lanes is not None
@@ -128,7 +128,7 @@ def test_modern_rules(opcode, data):
 @pytest.mark.parametrize("opcode", ["LDGSTS.E", "LDGSTS.E.64", "LDGSTS.E.128"])
 @settings(max_examples=30, deadline=None)
 @given(data=st.data())
-def test_copies(opcode, data):
+def test_scores_of_copies_equal_the_reference(opcode, data):
     access, machine = banks.classify(opcode), machines.get("sm_90")
     width = access.width
     drawn, most = data.draw(requests()), data.draw(st.sampled_from([64, 512, 4096]))
@@ -150,7 +150,7 @@ def test_copies(opcode, data):
 
 @settings(max_examples=80, deadline=None)
 @given(rows=requests())
-def test_line_classes(rows):
+def test_line_classes_equal_the_reference(rows):
     scores = scored(
         machines.get("sm_90"),
         banks.classify("LDGSTS.E.BYPASS.128"),
@@ -173,7 +173,7 @@ OLD = {
 @pytest.mark.parametrize("name, width", [(name, width) for name in OLD for width in OLD[name]])
 @settings(max_examples=40, deadline=None)
 @given(rows=requests())
-def test_fermi_and_kepler(name, width, rows):
+def test_scores_of_fermi_and_kepler_equal_the_reference(name, width, rows):
     size, how = OLD[name][width]
     addresses = [[width * u for u in row] for row, _ in rows]
     scores = scored(machines.get(name), banks.classify(f"st.shared.b{8 * width}"), addresses, [m for _, m in rows])
@@ -189,7 +189,7 @@ def test_fermi_and_kepler(name, width, rows):
 
 @settings(max_examples=60, deadline=None)
 @given(rows=requests())
-def test_128_bits_before_maxwell_are_ranges(rows):
+def test_wide_accesses_before_maxwell_are_ranges(rows):
     addresses, chosen = [[16 * u for u in row] for row, _ in rows], [m for _, m in rows]
     access = banks.classify("ld.shared.v4.f32")
     for name, how in (("kepler-4byte", {"segment": 64}), ("kepler-8byte", {"word": 8}), ("fermi", {})):
@@ -218,7 +218,7 @@ def test_128_bits_before_maxwell_are_ranges(rows):
     broadcast=st.sampled_from(["any", "none"]),
     width=st.sampled_from([1, 2, 4, 8, 16]),
 )
-def test_the_abstract_machine(data, banks_, word, threads, broadcast, width):
+def test_scores_of_the_abstract_machine_equal_the_reference(data, banks_, word, threads, broadcast, width):
     machine = machines.get(f"banks={banks_},word={word},threads={threads},broadcast={broadcast}")
     ((units, mask),) = data.draw(requests(threads, 1))
     row = [width * u for u in units]
@@ -288,7 +288,7 @@ def _distinct():
 DISTINCT = _distinct()
 
 
-def test_the_examples_reach_every_rule():
+def test_examples_cover_every_rule():
     for name in {name for name, _ in RULES}:
         machine = machines.get(name)
         used = {id(machine.rule(banks.classify(opcode))) for n, opcode in RULES if n == name}
@@ -305,7 +305,7 @@ def figures(scores):
 @pytest.mark.parametrize("name, opcode", DISTINCT)
 @settings(max_examples=8, deadline=None)
 @given(data=st.data())
-def test_the_invariant_shift_changes_nothing(name, opcode, data):
+def test_invariant_shift_changes_no_score(name, opcode, data):
     machine, access = machines.get(name), banks.classify(opcode)
     shift = machine.invariant_shift(access)
     drawn = data.draw(requests(machine.lanes))
@@ -324,7 +324,7 @@ def test_the_invariant_shift_changes_nothing(name, opcode, data):
 
 
 @pytest.mark.parametrize("name, opcode", DISTINCT)
-def test_half_the_invariant_shift_changes_something(name, opcode):
+def test_half_the_invariant_shift_changes_a_score(name, opcode):
     machine, access = machines.get(name), banks.classify(opcode)
     shift = machine.invariant_shift(access)
     if shift == 1 and access.width == 1:
@@ -364,7 +364,7 @@ def test_bounds_hold_without_addresses(name, opcode, data):
 
 
 @pytest.mark.parametrize("name, opcode", RULES)
-def test_bounds_are_reached(name, opcode):
+def test_bounds_are_attained(name, opcode):
     """Both ends: no conflict at all, and all lanes in one bank."""
     machine, access = machines.get(name), banks.classify(opcode)
     rule = machine.rule(access)
@@ -383,7 +383,7 @@ def test_bounds_are_reached(name, opcode):
         assert low == least
 
 
-def test_bounds_in_words_of_the_rules():
+def test_bounds_of_examples():
     sm_90 = machines.get("sm_90")
     assert banks.bounds(sm_90, banks.classify("LDS.128"), 32, 32) == (2, 32)
     assert banks.bounds(sm_90, banks.classify("STS.128"), 32, 32) == (4, 32)
@@ -399,7 +399,7 @@ def test_bounds_in_words_of_the_rules():
 @pytest.mark.parametrize(
     "opcode", ["LDS.64", "ATOMS.ADD", "LDGSTS.E", "LDGSTS.E.BYPASS.128", "atom.shared.add.f64", "LDSM.16.M88.2"]
 )
-def test_chunks_do_not_show(opcode, monkeypatch):
+def test_scores_are_independent_of_chunks(opcode, monkeypatch):
     machine, access = machines.get("sm_90"), banks.classify(opcode)
     rng = np.random.default_rng(3)
     rows = rng.integers(0, 60, (97, WARP)) * 16
@@ -413,7 +413,7 @@ def test_chunks_do_not_show(opcode, monkeypatch):
     assert whole.evidence == banks.score(machine, access, rows, active, sources).evidence
 
 
-def test_the_groups_of_one_request_add_up_to_its_score():
+def test_groups_of_a_request_add_up_to_its_score():
     rng = np.random.default_rng(5)
     for name, opcode in DISTINCT:
         machine, access = machines.get(name), banks.classify(opcode)
@@ -442,7 +442,7 @@ def test_the_groups_of_one_request_add_up_to_its_score():
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_generic_loads_in_a_cluster_lie_between_both_kinds(data):
+def test_generic_load_range_in_a_cluster_contains_both_rules(data):
     """Wide loads merged there in measurements; for narrow ones both rules give the same."""
     machine = machines.get("sm_90")
     opcode, shared = data.draw(st.sampled_from([("LD.E", "LDS"), ("LD.E.64", "LDS.64"), ("LD.E.128", "LDS.128")]))

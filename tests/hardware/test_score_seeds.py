@@ -22,7 +22,7 @@ def cost(opcode: str, addresses, active: int | None = None, **machine):
 
 @pytest.mark.parametrize("access", ["ld", "st"])
 @pytest.mark.parametrize("pitch, wavefronts", [(1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (32, 32), (33, 1)])
-def test_floats_by_stride(access, pitch, wavefronts):
+def test_wavefronts_of_floats_by_stride(access, pitch, wavefronts):
     assert cost(f"{access}.shared.f32", [4 * pitch * lane for lane in LANES]) == (wavefronts, 1)
 
 
@@ -34,7 +34,7 @@ def test_half_floats_share_words_and_packed_halves_take_four():
 # --- Tesla: half-warps of sixteen banks ------------------------------------------------------
 
 
-def test_tesla_structs():
+def test_tesla_struct_members_by_stride():
     three = [12 * lane for lane in LANES]  # struct { float x, y, z; }, one member
     two = [8 * lane for lane in LANES]  # struct { float x, y; }
     assert cost("ld.shared.f32", three, machine="tesla") == (2, 2)
@@ -48,7 +48,7 @@ def test_tesla_bytes_and_doubles():
     assert cost("ld.shared.f32", [0] * WARP, machine="tesla") == (2, 2)  # one broadcast word
 
 
-def test_tesla_range_where_the_broadcast_word_matters():
+def test_tesla_score_is_a_range_if_the_broadcast_word_matters():
     # half-warp: in banks 0 and 1 two lanes share one of two words: one broadcast saves a step in only one bank
     addresses = ([0, 0, 64, 4, 4, 68] + [8 + 4 * i for i in range(10)]) * 2
     score = score_request("ld.shared.f32", addresses, machine="tesla")
@@ -68,7 +68,7 @@ def test_fermi_doubles_and_quads():
 
 
 @pytest.mark.parametrize("machine, total", [("kepler-8byte", 21), ("kepler-4byte", 41)])
-def test_kepler_filter(machine, total):
+def test_kepler_filter_taps_by_machine(machine, total):
     taps = 21
     assert (
         sum(cost("ld.shared.v2.f32", [8 * (lane + tap) for lane in LANES], machine=machine)[0] for tap in range(taps))
@@ -76,7 +76,7 @@ def test_kepler_filter(machine, total):
     )
 
 
-def test_kepler_four_byte_mode_forgives_words_32_apart():
+def test_kepler_four_byte_mode_merges_words_32_apart():
     near = [4 * (lane // 2 + 32 * (lane % 2)) for lane in LANES]
     far = [4 * (lane // 2 + 64 * (lane % 2)) for lane in LANES]
     assert cost("ld.shared.f32", near, machine="kepler-4byte") == (1, 1)
@@ -88,7 +88,7 @@ def test_kepler_four_byte_mode_forgives_words_32_apart():
 
 
 @pytest.mark.parametrize("broadcast", ["any", "one", "none"])
-def test_four_banks_four_threads(broadcast):
+def test_wavefronts_of_four_banks_and_four_threads(broadcast):
     machine = f"banks=4,word=4,threads=4,broadcast={broadcast}"
     assert cost("ld.shared.f32", [0, 4, 8, 12], machine=machine) == (1, 1)
     assert cost("ld.shared.f32", [0, 8, 16, 24], machine=machine) == (2, 1)
@@ -107,7 +107,7 @@ def test_more_threads_than_banks_are_several_requests():
     ) == (3, 3)
 
 
-def test_twelve_banks_simply_work():
+def test_wavefronts_of_twelve_banks():
     machine = "banks=12,word=4,threads=32,broadcast=any"
     assert cost("ld.shared.f32", [4 * lane for lane in LANES], machine=machine) == (3, 3)  # 12 + 12 + 8 lanes
     assert cost("ld.shared.f32", [48 * lane for lane in LANES], machine=machine) == (32, 3)  # all in bank 0
@@ -160,7 +160,7 @@ def total(index, active) -> list[tuple[int, int]]:
     return figures
 
 
-def test_interleaved_reduction():
+def test_wavefronts_of_an_interleaved_reduction():
     trips = []
     for step in (1, 2, 4, 8, 16, 32, 64, 128, 256):
         for offset in (0, step):  # t[index] += t[index + step]
@@ -172,7 +172,7 @@ def test_interleaved_reduction():
     assert sum(i for trip in trips for _, i in trip) == 20
 
 
-def test_sequential_reduction():
+def test_wavefronts_of_a_sequential_reduction():
     figures = [f for step in (256, 128, 64, 32, 16, 8, 4, 2, 1) for f in total(lambda t: t, lambda t, s=step: t < s)]
     assert (sum(w for w, _ in figures), sum(i for _, i in figures)) == (20, 20)
 
@@ -186,12 +186,12 @@ def test_array_of_structs_conflicts_when_a_struct_has_an_even_number_of_words(wo
 # --- vector loads and their merges --------------------------------------------------------------
 
 
-def test_64_bit_merges():
+def test_merges_of_64_bit_loads():
     assert cost("ld.shared.v2.u32", [8 * lane for lane in LANES]) == (2, 2)
     assert cost("ld.shared.v2.u32", [8 * (lane // 2) for lane in LANES]) == (1, 1)
 
 
-def test_128_bit_merges():
+def test_merges_of_128_bit_loads():
     uint4 = "ld.shared.v4.u32"
     consecutive = [16 * lane for lane in LANES]
     assert cost(uint4, consecutive, 1 << 15 | 1 << 16) == (2, 2)
@@ -210,7 +210,7 @@ def test_stores_never_merge_groups():
     assert cost("st.shared.v4.u32", [0] * WARP) == (4, 4)
 
 
-def test_gemm_tile_stores():
+def test_wavefronts_of_gemm_tile_stores():
     """Stores of A by st.shared.v4 with rows of kK + 8 floats, and of B.
 
     A takes 8 wavefronts of an ideal 4 for kK = 8 and 16, and 4 for kK = 32; B takes 4.
@@ -235,7 +235,7 @@ def test_atomics_serialise_lanes_and_cas_doubles():
     assert score_request("ATOMS.CAS", same).ways == 32
 
 
-def test_an_issue_with_no_active_lane_costs_nothing():
+def test_request_without_active_lanes_costs_nothing():
     for opcode in ("LDS", "LDS.128", "STS.64", "ATOMS.CAS", "LDSM.16.M88.4", "LDGSTS.E.128", "ATOMS.CAST.SPIN"):
         score = score_request(opcode, [0] * WARP, 0)
         assert (score.wavefronts, score.ideal, score.ways) == (0, 0, 0)

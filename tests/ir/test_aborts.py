@@ -71,7 +71,7 @@ PRINTS = "{ .param .b64 m0; st.param.b64 [m0], 0; call vprintf, (m0); }"
         ("@%p1 bra bad;", "@%p2 bra bad; exit;", False),
     ],
 )
-def test_a_way_that_only_aborts_takes_no_lane(check, bad, exact):
+def test_aborting_path_takes_no_lane(check, bad, exact):
     report = ptxaudit.audit(
         PTX.format(check=check, bad=bad), launches=[ptxaudit.Launch("k", grid=3, block=64, params=[None])]
     )
@@ -84,7 +84,7 @@ def test_a_way_that_only_aborts_takes_no_lane(check, bad, exact):
     assert all(str(s.status) == "unreached" for s in kernel.sites if s is not site)
 
 
-def test_what_always_aborts_is_left_as_it_is():
+def test_kernel_that_always_aborts_is_unchanged():
     report = ptxaudit.audit(PTX.format(check="trap;", bad="trap;"))
     (kernel,) = report.kernels
     assert [str(s.status) for s in kernel.sites] == ["unreached"] and aborts.NOTE not in kernel.notes
@@ -105,7 +105,7 @@ extern "C" __global__ void k(const unsigned* in, unsigned* out, unsigned n) {
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-def test_a_failed_assertion_of_a_compiled_kernel_takes_no_lane(isa, tmp_path):
+def test_failed_assertion_of_a_compiled_kernel_takes_no_lane(isa, tmp_path):
     path = tmp_path / "k.cu"
     path.write_text(SOURCE)
     launch = ptxaudit.Launch("k", grid=2, block=64, params=[None, None, 50])
@@ -114,7 +114,7 @@ def test_a_failed_assertion_of_a_compiled_kernel_takes_no_lane(isa, tmp_path):
     assert aborts.NOTE in kernel.notes
 
 
-def test_a_call_that_prints_leads_nowhere(tmp_path):
+def test_call_of_printf_does_not_reenter_the_kernel(tmp_path):
     path = tmp_path / "k.cu"
     path.write_text(SOURCE)
     (kernel,) = ptxaudit.audit(path, arch="sm_90", isa="sass", defines={"MESSAGE": "1"}).kernels
@@ -208,14 +208,14 @@ def ends(code: list[Instruction], index: int, seen: tuple[int, ...] = ()) -> set
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_doomed_is_what_every_way_says(seed):
+def test_doomed_blocks_abort_on_every_path(seed):
     code = some_code(random.Random(seed))
     ways = [ends(code, k) for k in range(len(code))]
     assert aborts._doomed(code) == ["aborts" in each and "ends" not in each for each in ways]
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_a_function_of_the_module_is_run_whatever_its_name(isa):
+def test_function_named_as_the_runtimes_is_executed(isa):
     """Its body decides, not the name that it shares with a function of the runtime."""
     text = PTX.format(check="@!%p1 bra fine; " + FAILS + " st.shared.u32 [%r3+64], %r2;", bad="ret;")
     text = text.replace(".extern .func __assertfail (.param .b64 m);", ".func __assertfail (.param .b64 m) { ret; }")
@@ -226,7 +226,7 @@ def test_a_function_of_the_module_is_run_whatever_its_name(isa):
     assert not any("assertion" in note for note in report.kernels[0].notes)
 
 
-def test_calls_of_the_runtime_are_found_in_linear_time(monkeypatch):
+def test_runtime_calls_are_found_in_linear_time(monkeypatch):
     """An address that depends on a number loaded at the start of the code is traced once, not from each call."""
     looked = []
     writes = Backwards._writes

@@ -44,7 +44,7 @@ def seen(transfer: Control, mask: np.ndarray, **values: Value) -> View:
 
 
 @pytest.mark.parametrize("kind", get_args(ControlKind))
-def test_every_kind_leads_where_the_table_says(kind):
+def test_transfer_targets_equal_the_table(kind):
     assert set(taken(control(kind))) == PLACES.get(kind, {ON})
     flow = graph.build(function(control(kind)))
     block = flow.block_of[1]
@@ -57,7 +57,7 @@ def test_every_kind_leads_where_the_table_says(kind):
 
 
 @pytest.mark.parametrize("kind", get_args(ControlKind))
-def test_each_active_lane_goes_one_way(kind):
+def test_active_lane_takes_exactly_one_edge(kind):
     transfer = control(kind)
     for _ in range(20):
         mask = RNG.random((3, LANES)) < 0.7
@@ -75,7 +75,7 @@ def test_each_active_lane_goes_one_way(kind):
 
 
 @pytest.mark.parametrize("kind", ("branch", "switch", "exit", "ret", "call"))
-def test_what_is_not_known_of_an_active_lane_is_handed_back(kind):
+def test_unknown_condition_of_an_active_lane_is_returned(kind):
     transfer, mask = control(kind), np.arange(LANES)[None, :] < 8
     choice = unknown(Uniform("n", 32, key="n"))
     some = Value(np.zeros((1, LANES), np.uint32), poison=np.arange(LANES)[None, :] == 3, why=Reason(Kind.LOADED, 0))
@@ -85,7 +85,7 @@ def test_what_is_not_known_of_an_active_lane_is_handed_back(kind):
         assert isinstance(destinations(view.env.function.instructions[1], transfer, mask, lambda: view), Value)
 
 
-def test_a_selector_that_names_no_target_is_not_known():
+def test_selector_out_of_range_is_unknown():
     transfer, mask = control("switch"), np.ones((1, LANES), bool)
     view = seen(transfer, mask, s=known(np.full((1, LANES), 7, np.uint32)))
     found = destinations(view.env.function.instructions[1], transfer, mask, lambda: view)

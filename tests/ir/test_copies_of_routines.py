@@ -32,7 +32,7 @@ def audited(source: str, tmp_path, **launch):
     return [site for kernel in report.kernels for site in kernel.sites]
 
 
-def test_the_requests_of_all_calls_are_those_of_one_site(tmp_path) -> None:
+def test_requests_of_all_calls_are_summed_in_one_site(tmp_path) -> None:
     sites = audited(ARRIVALS, tmp_path)
     assert len({site.offset for site in sites}) == len(sites)
     ran = [site for site in sites if "ARRIVE" in site.opcode and site.status != "unreached"]
@@ -40,7 +40,7 @@ def test_the_requests_of_all_calls_are_those_of_one_site(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("params", [(), (0x7F00_0000_0000, 0x7F00_0001_0000)])
-def test_what_holds_of_one_call_is_not_said_of_all(params, tmp_path) -> None:
+def test_property_of_one_call_is_not_claimed_for_all(params, tmp_path) -> None:
     sites = audited(ATOMICS, tmp_path, **({"params": list(params)} if params else {}))
     assert len({site.offset for site in sites}) == len(sites)
     assert all(site.requests != 2 for site in sites if site.opcode.startswith("ATOM.E"))

@@ -38,14 +38,14 @@ def random_graph(rng: random.Random) -> nx.DiGraph:
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_immediate_dominators(seed):
+def test_immediate_dominators_equal_networkx(seed):
     graph = random_graph(random.Random(seed))
     expected = {node: d for node, d in nx.immediate_dominators(graph, 0).items() if node}
     found = immediate_dominators(graph, 0)
     assert found.pop(0) is None and found == expected
 
 
-def test_a_deep_graph_has_dominators_too():
+def test_dominators_of_a_deep_graph():
     found = immediate_dominators(
         nx.DiGraph([*nx.path_graph(20_000, nx.DiGraph).edges, *((n, 20_000) for n in range(19_999))]), 0
     )
@@ -53,7 +53,7 @@ def test_a_deep_graph_has_dominators_too():
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_a_graph_is_that_of_networkx(seed):
+def test_digraph_equals_networkx(seed):
     rng = random.Random(seed)
     expected = random_graph(rng)
     graph = Digraph(expected.edges)
@@ -76,14 +76,14 @@ def test_a_graph_is_that_of_networkx(seed):
     assert sorted_by_edges(forward) == list(nx.lexicographical_topological_sort(forward.as_networkx()))
 
 
-def test_a_copy_of_a_graph_is_another():
+def test_copied_graph_is_independent():
     graph = Digraph([(0, 1), (1, 2)])
     graph.copy().remove_edge(0, 1)
     assert graph.has_edge(0, 1) and not graph.has_edge(1, 0) and not graph.has_edge(3, 0)
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_a_closure_has_the_bits_of_all_that_a_node_leads_to(seed):
+def test_closure_has_the_bits_of_all_reachable_nodes(seed):
     rng = random.Random(seed)
     graph = random_graph(rng)
     own = {node: rng.getrandbits(8) & rng.getrandbits(8) for node in graph}
@@ -98,7 +98,7 @@ def test_a_closure_has_the_bits_of_all_that_a_node_leads_to(seed):
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_a_closure_looks_no_further_than_to_all_the_bits_there_are(seed):
+def test_closure_stops_when_all_bits_are_set(seed):
     rng = random.Random(seed)
     graph, bits = random_graph(rng), rng.choice((1, 2))
     own = {node: sum(rng.random() < 0.1 and 1 << bit for bit in range(bits)) for node in graph}
@@ -154,7 +154,7 @@ def reaching(graph: Graph, register: str, index: int) -> set[int]:
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_reaching_definitions(seed):
+def test_reaching_definitions_equal_a_search(seed):
     rng = random.Random(seed)
     graph = random_writes(rng)
     for index in range(len(graph.function.instructions)):
@@ -184,7 +184,7 @@ def depends_on(graph: Graph, index: int) -> set[int]:
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_what_differs_between_lanes_is_the_same_however_many_ask(seed):
+def test_divergence_is_independent_of_the_order_of_queries(seed):
     rng = random.Random(seed)
     sources = (*(Reg(name, 32) for name in "abcd"), Special("tid.x", 32), Const(3, 32))
     count, code = rng.randrange(3, 20), []
@@ -208,7 +208,7 @@ def test_what_differs_between_lanes_is_the_same_however_many_ask(seed):
         assert together.differs(index) == of_lane == Divergence(flow).differs(index)
 
 
-def test_what_is_read_is_no_larger_than_the_code():
+def test_chain_of_guarded_writes_joins_in_linear_size():
     """Each of a chain of guarded writes joins with its predecessor, not with all earlier writes."""
     writes = [Instruction(n, n, "op", str(n), ops=(Op("mov", (Reg("a", 32),), (), guard=GUARD),)) for n in range(100)]
     graph = build(
@@ -220,7 +220,7 @@ def test_what_is_read_is_no_larger_than_the_code():
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_steps_grow_as_kernels_do(name):
+def test_analysis_steps_grow_linearly_with_the_kernel(name):
     family: Family = FAMILIES[name]
     for launch in family.launches:
         small, large = (cost(family, size, launch).steps for size in (SMALL, LARGE))
@@ -237,7 +237,7 @@ class _Looked(list):
         return super().__iter__()
 
 
-def test_a_slice_does_not_look_through_all_writes_of_a_register_at_each_read():
+def test_slice_takes_linear_time_in_the_writes_of_a_register():
     """Work that is not counted in steps also grows linearly with the code."""
     looked = []
     for size in (SMALL, LARGE):
@@ -251,7 +251,7 @@ def test_a_slice_does_not_look_through_all_writes_of_a_register_at_each_read():
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_a_fixed_point_is_reached_in_any_order(seed):
+def test_fixed_point_is_independent_of_the_worklist_order(seed):
     """Each node joins the facts of its successors: the result is what it reaches, in any worklist order."""
     rng = random.Random(seed)
     after = {n: rng.sample(range(12), rng.randrange(4)) for n in range(12)}

@@ -27,7 +27,7 @@ def random_function(rng: random.Random) -> Function:
 
 
 @pytest.mark.parametrize("seed", range(80))
-def test_dominators(seed):
+def test_dominators_equal_the_definition(seed):
     graph = build(random_function(random.Random(seed)))
     ways = graph.within.as_networkx()
     reached = nx.descendants(ways, 0) | {0}
@@ -39,7 +39,7 @@ def test_dominators(seed):
             assert graph.dominates(block, other) == (other not in left)
 
 
-def test_a_block_that_is_not_reached_dominates_only_itself():
+def test_unreachable_block_dominates_only_itself():
     graph = build(
         Function(
             "f",
@@ -56,6 +56,6 @@ def test_a_block_that_is_not_reached_dominates_only_itself():
     assert graph.dominates(dead, dead) and not graph.dominates(dead, end) and not graph.dominates(0, dead)
 
 
-def test_spans_of_a_tree_number_it_from_the_root_down():
+def test_tree_spans_number_nodes_in_preorder():
     spans = tree_spans({0: 0, 3: 0, 5: 3, 7: 3, 9: 0}, 0)
     assert spans == {0: (0, 4), 3: (1, 3), 5: (2, 2), 7: (3, 3), 9: (4, 4)}

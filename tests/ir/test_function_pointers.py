@@ -175,7 +175,7 @@ extern "C" __global__ void k(int* out, int which) {{
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_virtual_calls_are_followed(tmp_path, isa):
+def test_virtual_calls_are_resolved(tmp_path, isa):
     found = exact(audit(tmp_path, VIRTUAL.format(choice="(t & 1)"), isa))
     del found[0, 0]  # the loads of the objects' tables
     assert found <= Counter([(2, 2), (2, 4), (2, 4), (2, 8)])
@@ -339,7 +339,7 @@ extern "C" __global__ void k(int* out, int n) {
 """
 
 
-def test_recursion_is_followed_to_its_known_depth(tmp_path):
+def test_recursion_of_known_depth_is_exact(tmp_path):
     """Even lanes recurse three deep, odd lanes four; on the way back lanes reconverge at each depth."""
     report = audit(tmp_path, RECURSIVE, "ptx", params=[None, 3])
     assert exact(report) == Counter([(8, 16), (8, 16), (6, 6), (2, 8), (2, 2)])

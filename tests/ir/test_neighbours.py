@@ -50,16 +50,16 @@ def vectors(body: str) -> set[int]:
         "cp.async.bulk.prefetch.L2.global [%b], 16;",
     ),
 )
-def test_separate(between, accesses):
+def test_intervening_code_prevents_merging(between, accesses):
     assert vectors(accesses.format(between)) == set()
 
 
-def test_the_first_two_of_three_stores_are_adjacent():
+def test_first_two_of_three_stores_are_adjacent():
     assert vectors(STORES.format("st.global.u32 [%a+4], %w;")) == {8}
 
 
 @pytest.mark.parametrize("between", ("ld.global.u32 %w, [%b];", "ld.u32 %w, [%b];", "ld.global.u32 %w, [%a+4];"))
-def test_what_is_loaded_between_two_stores_may_be_what_they_store(between):
+def test_load_between_stores_prevents_merging_them(between):
     assert vectors(STORES.format(between)) == set()
     assert vectors(LOADS.format(between)) == {8}
 
@@ -77,7 +77,7 @@ def test_what_is_loaded_between_two_stores_may_be_what_they_store(between):
         "ld.const.u32 %w, [table];",
     ),
 )
-def test_not_separate(between, accesses):
+def test_harmless_code_permits_merging(between, accesses):
     extra = ".const .u32 table[1] = {7};\n" if "table" in between else ""
     launch = ptxaudit.Launch("k", grid=1, block=32)
     text = PROLOGUE.format(arch="sm_90") + extra + KERNEL.format(body=accesses.format(between))
@@ -85,6 +85,6 @@ def test_not_separate(between, accesses):
     assert {site.vector for kernel in report.kernels for site in kernel.memory if site.vector} == {8}
 
 
-def test_what_is_never_written_may_be_loaded_before_any_store():
+def test_load_of_unwritten_memory_moves_before_stores():
     assert vectors(PROMISED.format("st.global.u32 [%b], %w;")) == {8}
     assert vectors(PROMISED.format("membar.gl;")) == set()

@@ -173,7 +173,7 @@ def uses() -> Counter[str]:
 
 
 @pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.text)
-def test_every_kind_is_used(kind):
+def test_every_kind_of_reason_is_used(kind):
     assert uses()[kind.name], f"nothing makes a {kind.text}"
 
 

@@ -65,7 +65,7 @@ rows = st.lists(
 
 @given(rows, st.integers(0, 1 << 30))
 @settings(max_examples=200, deadline=None)
-def test_loops_have_one_entry_and_ways_stay(rows, seed):
+def test_split_loops_have_one_entry_and_the_same_paths(rows, seed):
     f = function(rows)
     graph = build(f)
     split = reducible(f, graph)
@@ -116,12 +116,12 @@ MIDDLE:
 """
 
 
-def test_a_loop_with_two_entries_is_answered():
+def test_loop_with_two_entries_is_answered():
     sites = ptxaudit.audit(TWO_ENTRIES, launches=[ptxaudit.Launch("*", grid=1, block=64)]).sites
     assert [(s.status, s.per_request.low, s.per_request.high) for s in sites] == [("invariant", 1, 1)] * 2
 
 
-def test_what_a_control_names_within_a_block_is_named_in_the_copy():
+def test_control_target_within_a_block_is_copied():
     """The end of a WARPSYNC.COLLECTIVE is no branch target of lanes, so no block needs to begin there."""
     f = function([("branch", 4), None, "part 2", ("branch", 4), None, "part 6", None, ("branch", 1)])
     split = reducible(f, build(f))

@@ -55,7 +55,7 @@ def report(tmp_path_factory):
     return ptxaudit.audit(str(path), launches=launches, arch="sm_90", isa="ptx")
 
 
-def test_what_is_exact_is_what_was_counted(report):
+def test_exact_figures_of_calibration_kernels_equal_the_counters(report):
     records, exact = chosen(), 0
     assert {kernel.name for kernel in report.kernels} == set(records)
     for kernel in report.kernels:

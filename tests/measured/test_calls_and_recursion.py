@@ -58,7 +58,7 @@ ITSELF = (908, 910, 914)  # recursive functions, some through a table; at -O3 th
 RANGES = 67  # minimum number of their sites with a count or a range
 
 
-def test_recursive_functions_that_save_barriers_are_followed(checked):
+def test_recursive_functions_that_save_barriers_have_ranges(checked):
     """None of their accesses is missing or wrong, and most have at least a range."""
     found = [f for c in checked if c.seed in ITSELF for f in c.findings]
     assert not [f for f in found if f.verdict is Verdict.WRONG]

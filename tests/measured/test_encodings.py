@@ -24,7 +24,7 @@ def compared():
     return [(one, *differences(befores[run], one, each)) for (run, one), each in zip(found, instructions)]
 
 
-def test_what_is_known_is_what_the_gpu_computed(compared):
+def test_known_results_of_instructions_equal_the_gpu(compared):
     assert not [f"{one.text}: {wrong[0]}" for one, wrong, _, _ in compared if wrong]
 
 

@@ -29,7 +29,7 @@ EQUAL = {"told": 1_719, "bytes": 969, "shape": 465, "nothing": 0}
 
 
 @pytest.mark.parametrize("how", EQUAL)
-def test_no_claim_about_measured_kernels_is_wrong(measured: list[truth.Truth], how: str) -> None:
+def test_no_claim_about_generated_kernels_is_wrong(measured: list[truth.Truth], how: str) -> None:
     against_counts.assert_right(checked(measured, how), EQUAL[how])
 
 

@@ -105,7 +105,7 @@ RANGE = {"conditions": (Condition("a", 1, 1), Condition("b", 4, 4)), "per_reques
     ],
     ids=str,
 )
-def test_claims_are_held_against_sectors(one: MemorySite, ran, verdict: Verdict, kind: str) -> None:
+def test_memory_claims_are_compared_with_sectors(one: MemorySite, ran, verdict: Verdict, kind: str) -> None:
     (found,) = memory_claims.findings([one], ran)
     assert (found.verdict, found.kind) == (verdict, kind), found
 
@@ -115,6 +115,6 @@ def test_sectors_that_no_site_has_are_wrong() -> None:
     assert (found.verdict, found.kind) == (Verdict.WRONG, "unlisted")
 
 
-def test_pointers_are_aligned_where_that_is_all_that_is_told(measured: list[truth.Truth]) -> None:
+def test_measured_pointers_are_multiples_of_256(measured: list[truth.Truth]) -> None:
     assert telling.FACTS["aligned"].aligned == {"*": 256}
     assert all(address % 256 == 0 for one in measured for address in one.entry["addresses"].values())

@@ -148,13 +148,13 @@ def counted(entry: dict, requests, executed=None) -> dict[int, tuple[int, int, i
     return {line: figures for line, figures in out.items() if line not in uncounted}
 
 
-def test_there_is_data():
+def test_enough_gpu_addresses_are_committed():
     assert len(ENTRIES) >= 250
     assert all(document["device"] and document["driver"] for document in DOCUMENTS)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_addresses(part):
+def test_interpreter_addresses_equal_those_of_the_gpu(part):
     """The twin computes the GPU's addresses, and mostly its groups of lanes."""
     same = 0
     entries = ENTRIES[part::PARTS]
@@ -166,7 +166,7 @@ def test_addresses(part):
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_engine_on_the_ptx(part):
+def test_exact_answers_for_ptx_equal_the_gpu_requests(part):
     """Where lanes reconverged at the post-dominators, exact answers equal the scores of the GPU's requests."""
     compared = 0
     for entry in ENTRIES[part::PARTS]:
@@ -189,7 +189,7 @@ def test_engine_on_the_ptx(part):
 @pytest.mark.skipif(
     TOOLCHAIN != f"ptxas {toolchains.get('ptxas').version}", reason=f"the GPU ran what {TOOLCHAIN} made"
 )
-def test_engine_on_the_machine_code():
+def test_exact_answers_for_machine_code_equal_the_gpu_requests():
     """The engine's figures for the machine code that ran equal the scores of its requests: its lanes diverge and
     reconverge as on the GPU.
     """

@@ -40,7 +40,7 @@ def _launches(name: str):
 
 
 @pytest.mark.parametrize("name", [*DOCUMENT["occupancy_of_sets"], "memory_sm90"])
-def test_blocks_on_a_multiprocessor_are_those_that_the_driver_says(name):
+def test_blocks_per_multiprocessor_equal_the_driver(name):
     said = DOCUMENT["occupancy_of_sets"].get(name)
     seen = 0
     for at, (entry, registers, barriers, static) in enumerate(launches(name)):
@@ -94,7 +94,7 @@ def calculator(tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in DATA.glob("*/cubins.tar.xz")))
-def test_blocks_on_a_multiprocessor_are_those_of_the_vendors_calculator(calculator, name):
+def test_blocks_per_multiprocessor_equal_the_vendors_calculator(calculator, name):
     """Compares every launch of every measured set."""
     asked, found = [], []
     for entry, registers, barriers, static in launches(name):
@@ -112,7 +112,7 @@ PIECE = 64  # bytes: half the unit in which shared memory is allocated, within w
     "registers, shared, threads",
     [(40, 34_000, 256), (32, 0, 1024), (255, 100_000, 128), (16, 0, 32), (128, 48 << 10, 96)],
 )
-def test_steps_are_where_the_blocks_change(registers, shared, threads):
+def test_occupancy_steps_are_where_the_blocks_change(registers, shared, threads):
     now = occupancy("sm_90", threads, shared, registers, 1)
     found = {
         (step.resource, step.at > (registers if step.resource == "registers" else shared)): step

@@ -68,7 +68,7 @@ def measured() -> dict[str, list[tuple[int, int, int]]]:
 
 
 @pytest.mark.parametrize("name", [*INTO_BYTES, *INTO_HALVES, *FROM_BYTES, *OF_HALVES])
-def test_results_are_those_of_the_hardware_or_unknown(name: str, measured) -> None:
+def test_narrow_float_results_equal_the_hardware_or_are_unknown(name: str, measured) -> None:
     operation, attributes, known = (INTO_BYTES | INTO_HALVES | FROM_BYTES | OF_HALVES)[name]
     row, counts = OPS[operation], Counter[str]()
     for numbers in measured[name]:

@@ -23,7 +23,7 @@ def compared():
     return list(kept(KEPT))
 
 
-def test_what_is_known_is_what_the_gpu_computed(compared):
+def test_known_results_of_ptx_instructions_equal_the_gpu(compared):
     assert not [f"{one.program.text}: {one.wrong[0]}" for one in compared if one.wrong]
 
 

@@ -57,12 +57,12 @@ def compared(unpacked):
     return comparison
 
 
-def test_every_archive_is_looked_at():
+def test_every_archive_of_recordings_is_compared():
     assert {path.name.removesuffix(".tar.xz") for path in KEPT.glob("*.tar.xz")} == set(FOUND)
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_every_site_of_a_recording_is_what_was_counted_in_the_same_run(compared, name):
+def test_recorded_sites_equal_the_counters_of_the_same_run(compared, name):
     launches, equal, uncounted = FOUND[name]
     found = compared(name)
     rows = [(one.kernel, row) for one in found.comparisons for row in one.rows]
@@ -72,13 +72,13 @@ def test_every_site_of_a_recording_is_what_was_counted_in_the_same_run(compared,
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_the_counters_of_each_launch_are_the_sums_of_its_sites(compared, name):
+def test_launch_counters_equal_the_sums_of_the_sites(compared, name):
     totals = [total for one in compared(name).comparisons for total in one.totals]
     assert totals and all(total.counted == total.low == total.high for total in totals)
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_each_launch_was_recorded_as_often_as_it_was_profiled(compared, name):
+def test_launches_are_recorded_as_often_as_profiled(compared, name):
     """No two recorded launches can be confused: they differ in name, shape or code."""
     profiled = Counter(id(one.kernel) for one in compared(name).comparisons)
     kernels = {id(one.kernel): one.kernel for one in compared(name).comparisons}
@@ -91,13 +91,13 @@ def test_each_launch_was_recorded_as_often_as_it_was_profiled(compared, name):
     assert len(set(codes)) == len(codes)
 
 
-def test_what_depends_on_data_is_exact_by_the_arrays_that_were_kept(compared):
+def test_data_dependent_sites_are_exact_with_recorded_arrays(compared):
     (one,) = [one for one in compared("triton").comparisons if one.kernel.name == "count"]
     atomics = [row for row in one.rows if row.site.access == "atomic"]
     assert atomics and all(str(row.site.status) == "exact" and row.site.excess for row in atomics)
 
 
-def test_places_are_lines_of_the_python_program(compared):
+def test_recorded_sites_are_located_in_the_python_program(compared):
     text = (ROOT / "bench" / "recorded" / "triton_program.py").read_text().splitlines()
     sites = [(one.kernel.name, site) for one in compared("triton").comparisons for site in one.kernel.sites]
     lines = {(name, site.source.line) for name, site in sites if site.source.file.endswith("triton_program.py")}
@@ -106,7 +106,7 @@ def test_places_are_lines_of_the_python_program(compared):
     assert all(text[line - 1].startswith("    ") for _, line in lines) and len(lines) > 12
 
 
-def test_it_is_what_a_user_does(unpacked, tmp_path):
+def test_compare_command_accepts_a_recording(unpacked, tmp_path):
     folder, report = unpacked("core"), tmp_path / "report.json"
     CliRunner().invoke(main, ["audit", str(folder), "--no-config", "--format", "json", "-o", str(report)])
     done = CliRunner().invoke(main, ["compare", str(report), *(str(folder / page) for page in PAGES)])
@@ -115,7 +115,7 @@ def test_it_is_what_a_user_does(unpacked, tmp_path):
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_where_it_was_measured_is_said(unpacked, name):
+def test_readme_names_the_measured_device(unpacked, name):
     facts = json.loads((unpacked(name) / "facts.json").read_text())
     page = (KEPT / "README.md").read_text()
     device, driver, profiler = facts["device"].split(", ")[:3]

@@ -17,16 +17,16 @@ UNWRITTEN = {"solid"}  # reads cells that no thread writes
 
 
 @pytest.mark.parametrize("launch", MEASURED["launches"], ids=[launch["case"] for launch in MEASURED["launches"]])
-def test_counted_is_what_was_predicted(launch) -> None:
+def test_repaired_kernels_count_as_predicted(launch) -> None:
     for side in ("before", "after"):
         predicted, found = launch[side]["wavefronts"], counted(launch, side)
         assert found == predicted or launch["demangled"] in VARIES and 0 <= found - predicted <= 12
     assert launch["same"] or launch["demangled"] in UNWRITTEN
 
 
-def test_there_are_enough_of_them() -> None:
+def test_enough_repairs_are_measured() -> None:
     assert len(MEASURED["launches"]) >= 30 and len({launch["origin"] for launch in MEASURED["launches"]}) == 5
 
 
-def test_the_page_shows_them() -> None:
+def test_fixes_page_shows_the_measured_repairs() -> None:
     assert table(MEASURED) in PAGE.read_text(encoding="utf-8")

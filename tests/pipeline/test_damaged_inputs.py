@@ -65,7 +65,7 @@ def damaged(text, rng):
 
 
 @pytest.mark.parametrize("seed", range(CASES))
-def test_damaged_ptx(texts, seed):
+def test_damaged_ptx_causes_no_fault(texts, seed):
     rng = random.Random(seed)
     text = damaged(rng.choice(texts), rng) + "\n"
     report = ptxaudit.audit(text, launches=rng.choice([(), (LAUNCH,)]), budget=5)
@@ -75,7 +75,7 @@ def test_damaged_ptx(texts, seed):
 
 
 @pytest.mark.parametrize("seed", range(CASES))
-def test_damaged_launch_files(tmp_path, seed):
+def test_damaged_launch_file_causes_no_fault(tmp_path, seed):
     rng = random.Random(seed)
     place = rng.randrange(len(TOML))
     (tmp_path / "l.toml").write_text(TOML[:place] + rng.choice(PIECES) + TOML[place + rng.randrange(6) :])

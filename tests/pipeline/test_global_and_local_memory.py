@@ -81,7 +81,7 @@ def test_sectors_and_lines_of_a_request(opcode, space, addresses, sectors, ideal
     assert (found.low[0], found.high[0], found.ideal[0], found.lines[0]) == (sectors, sectors, ideal, lines)
 
 
-def test_sectors_are_those_of_a_loop_over_lanes():
+def test_sectors_equal_a_loop_over_lanes():
     random = np.random.default_rng(7)
     for width in (1, 2, 4, 8, 16):
         addresses = random.integers(0, 64, (200, 32)) * width
@@ -99,7 +99,7 @@ def test_sectors_are_those_of_a_loop_over_lanes():
 
 
 @pytest.mark.parametrize("opcode", ["ld.global.b8", "ld.global.b32", "ld.global.v4.b32", "red.global.add.u32"])
-def test_requests_that_lie_further_are_counted_as_they_would_be_there(opcode):
+def test_shifted_requests_are_scored_at_their_residues(opcode):
     random = np.random.default_rng(9)
     access = opcodes.classify(opcode, "global")
     for reach in (16, 40, 4000):
@@ -115,7 +115,7 @@ def test_requests_that_lie_further_are_counted_as_they_would_be_there(opcode):
                 assert (getattr(found, name) == getattr(there, name)).all(), (name, residue)
 
 
-def test_local_memory_is_interleaved_by_words():
+def test_local_memory_is_interleaved_by_word():
     random = np.random.default_rng(8)
     for width in (1, 4, 8, 16):
         addresses = random.integers(0, 16, (100, 32)) * width
@@ -132,7 +132,7 @@ def test_local_memory_is_interleaved_by_words():
             assert found.lines[row] == len({place // 128 for place in places})
 
 
-def test_a_copy_that_bypasses_moves_a_sector_for_each_that_it_fills():
+def test_copy_past_l1_moves_a_sector_per_filled_sector():
     rows, column = LANES // 8, LANES % 8 * 16
     source = 128 * rows + column
     straight, padded = (
@@ -143,13 +143,13 @@ def test_a_copy_that_bypasses_moves_a_sector_for_each_that_it_fills():
     assert (unknown.low[0], unknown.high[0]) == (16, 32)
 
 
-def test_a_misaligned_access_faults():
+def test_misaligned_global_access_is_rejected():
     with pytest.raises(InputError, match="not a multiple of 16"):
         score("LDG.E.128", "global", 8 * LANES)
 
 
 @pytest.mark.parametrize("opcode", ["LDG.E.WIDE", "ld.global.v3.u32x", "LDS", "STG.E.64.128"])
-def test_an_opcode_that_is_not_known_is_an_error(opcode):
+def test_unknown_memory_opcode_is_rejected(opcode):
     with pytest.raises(InputError):
         opcodes.classify(opcode, "global")
 
@@ -157,7 +157,7 @@ def test_an_opcode_that_is_not_known_is_an_error(opcode):
 # --- blocks and rounds ------------------------------------------------------------------------
 
 
-def test_occurrences_are_those_of_counting():
+def test_residue_occurrences_equal_counting():
     for first, last, period in ((0, 9, 4), (3, 3, 8), (5, 100, 7), (2, 1, 3)):
         counted = [sum(n % period == r for n in range(first, last + 1)) for r in range(period)]
         assert residues.occurrences(np.array([first]), np.array([last]), period)[0].tolist() == counted
@@ -165,7 +165,7 @@ def test_occurrences_are_those_of_counting():
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("block", [96, 100, 7])
-def test_blocks_that_begin_anywhere_in_a_line_are_counted_one_by_one(isa, block):
+def test_blocks_at_any_offset_in_a_line_are_exact(isa, block):
     grid, n, s = 37, 37 * block - 5, 3
     report = audited(KERNEL, "global", isa, grid=(grid,), block=(block,), params=[None, None, n, s])
     load, store = report.kernels[0].memory
@@ -178,7 +178,7 @@ def test_blocks_that_begin_anywhere_in_a_line_are_counted_one_by_one(isa, block)
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-def test_rounds_of_a_long_loop_are_counted_by_where_they_lie_in_a_line(isa):
+def test_trips_of_a_long_loop_are_counted_by_their_residues(isa):
     text = (
         'extern "C" __global__ void k(const float* in, float* out, int n) {\nfloat sum = 0;\n#pragma unroll 1\nfor (int'
         " i = 0; i < n; i++) sum += in[threadIdx.x + i];\nout[threadIdx.x] = sum; }"
@@ -191,7 +191,7 @@ def test_rounds_of_a_long_loop_are_counted_by_where_they_lie_in_a_line(isa):
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-def test_rounds_of_a_loop_in_which_an_address_stays_where_it_is_are_counted(isa):
+def test_trips_of_a_loop_with_a_constant_address_are_counted(isa):
     text = """
 extern "C" __global__ void __launch_bounds__(64) k(volatile float* in, float* out, int n) {
     float sum = 0;
@@ -226,21 +226,21 @@ def test_closed_loop_over_blocks_of_several_alignments_equals_the_run(monkeypatc
     assert closed == figures() and any(requests for _, requests, *_ in closed)
 
 
-def test_a_pointer_that_is_not_told_is_a_condition_the_aligned_one_first():
+def test_unspecified_pointer_is_conditional_with_the_aligned_case_first():
     report = audited(KERNEL, "global", assume={}, grid=(2,), block=(64,), params=[None, None, 128, 1])
     load = report.kernels[0].memory[0]
     assert (load.status, load.bounds) == (Status.CONDITIONAL, (16, 20))
     assert (load.conditions[0].when, load.conditions[0].low) == ("base mod 128 in {0, 32, 64, 96}", 4)
 
 
-def test_shared_memory_is_told_the_same_beside_the_others():
+def test_shared_sites_are_independent_of_other_spaces():
     launch = {"grid": (4,), "block": (256,), "params": [None, None, 900, 2]}
     alone, beside = (audited(KERNEL, space, **launch).kernels[0] for space in ("shared", "all"))
     assert beside.sites == alone.sites and alone.memory == ()
     assert [site.space for site in beside.memory] == ["global", "global"]
 
 
-def test_a_copy_is_a_site_of_two_memories():
+def test_copy_is_a_site_of_two_memories():
     text = KERNEL.replace(
         "tile[threadIdx.x] = in[i * s];",
         'asm volatile("cp.async.ca.shared.global [%0], [%1], 4; cp.async.wait_all;" :: '
@@ -253,7 +253,7 @@ def test_a_copy_is_a_site_of_two_memories():
         assert copies[1].sectors == 64 and copies[0].requests == copies[1].requests == 2
 
 
-def test_the_json_keeps_to_its_schema_and_reads_back():
+def test_json_with_memory_sites_is_valid_and_reads_back():
     report = audited(KERNEL, "all", "both", grid=(4,), block=(256,), params=[None, None, 900, 2])
     data = json.loads(report.to_json())
     validate(data)
@@ -261,7 +261,7 @@ def test_the_json_keeps_to_its_schema_and_reads_back():
     assert parse_report(report.to_json()) == report
 
 
-def test_the_command_shows_each_memory(tmp_path):
+def test_audit_text_has_a_section_per_memory(tmp_path):
     path = tmp_path / "k.cu"
     path.write_text(KERNEL)
     options = [
@@ -300,26 +300,26 @@ def test_the_command_shows_each_memory(tmp_path):
         ("occupancy=101", 1),
     ],
 )
-def test_limits_of_memory_and_resources(limit, denied):
+def test_limits_on_memory_and_resources(limit, denied):
     report = audited(KERNEL, "global", "sass", grid=(4,), block=(256,), params=[None, None, 1024, 2])
     assert len(gate.judge(report, [gate.parse_limit(limit)]).denials) == denied
 
 
-def test_what_is_not_known_of_a_kernel_is_not_judged():
+def test_limit_on_an_unknown_figure_is_not_judged():
     report = audited(KERNEL, "global", "sass")
     verdict = gate.judge(report, [gate.parse_limit("occupancy=50")])
     assert not verdict.denials and len(verdict.warnings) == 1
     assert len(gate.judge(report, [gate.parse_limit("occupancy=50")], strict=True).denials) == 1
 
 
-def test_sectors_need_their_memory(tmp_path):
+def test_limit_on_sectors_requires_the_space(tmp_path):
     path = tmp_path / "k.cu"
     path.write_text(KERNEL)
     result = CliRunner().invoke(main, ["audit", str(path), "--fail-on", "sectors-excess=1"])
     assert result.exit_code == 2 and "--space global" in result.output
 
 
-def test_explain_draws_the_lanes_in_their_sectors(tmp_path):
+def test_explain_draws_lanes_in_sectors(tmp_path):
     path = tmp_path / "k.cu"
     path.write_text(KERNEL)
     result = CliRunner().invoke(
@@ -350,7 +350,7 @@ def test_explain_draws_the_lanes_in_their_sectors(tmp_path):
 # --- profiles ---------------------------------------------------------------------------------
 
 
-def test_a_comparison_reads_the_profilers_columns_of_global_memory():
+def test_compare_reads_the_profilers_global_memory_columns():
     report = audited(KERNEL, "all", "sass", grid=(4,), block=(256,), params=[None, None, 900, 2])
     kernel = report.kernels[0]
     columns = (
@@ -382,7 +382,7 @@ def test_a_comparison_reads_the_profilers_columns_of_global_memory():
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-def test_loops_have_their_share_of_the_launch(isa):
+def test_loops_have_shares_of_the_sectors(isa):
     text = """
 extern "C" __global__ void k(const float* in, float* out, int n) {
     __shared__ float t[32][32];
@@ -410,7 +410,7 @@ extern "C" __global__ void k(const float* in, float* out, int n) {
 
 @pytest.mark.parametrize("space", ["global", "all"])
 @pytest.mark.parametrize("form", NAMES)
-def test_every_format_takes_every_memory(space, form, tmp_path):
+def test_every_format_renders_every_memory(space, form, tmp_path):
     """Includes patterns and repairs, which pages request: shared memory and the other memories are distinguished."""
     (tmp_path / "k.cu").write_text(
         'extern "C" __global__ void k(float *out, const float *in) { __shared__ float s[32][32];\n'

@@ -32,12 +32,12 @@ def bases(tmp_path_factory) -> mutations.Bases:
     return mutations.Bases(folder)
 
 
-def test_the_cases_are_as_many_as_are_promised():
+def test_number_of_mutations_equals_the_documented_one():
     assert sum(SHARES.values()) == CASES
 
 
 @pytest.mark.parametrize("kind", mutations.KINDS, ids=lambda kind: kind.name)
-def test_nothing_bad_comes_of_changed_inputs(bases, kind):
+def test_mutated_inputs_cause_no_fault(bases, kind):
     for first in range(0, SHARES[kind.name], mutations.TOGETHER):
         numbers = range(FIRST + first, FIRST + min(first + mutations.TOGETHER, SHARES[kind.name]))
         found = mutations.run(numbers, kind, bases)
@@ -45,24 +45,24 @@ def test_nothing_bad_comes_of_changed_inputs(bases, kind):
 
 
 @pytest.mark.parametrize("kind", [kind for kind in mutations.KINDS if kind.name in FOUND], ids=lambda kind: kind.name)
-def test_cases_that_found_something(bases, kind):
+def test_mutations_that_once_caused_a_fault(bases, kind):
     assert mutations.run(FOUND[kind.name], kind, bases).bad == []
 
 
-def test_a_case_is_its_number(bases, tmp_path):
+def test_mutation_is_determined_by_its_number(bases, tmp_path):
     for kind in mutations.KINDS:
         one, other = (mutations.case(5, kind, bases, tmp_path) for _ in range(2))
         assert one == other and Path(one.path).read_bytes() == Path(other.path).read_bytes()
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_something_is_changed(seed):
+def test_mutation_changes_the_input(seed):
     data = bytes(range(256)) * 8
     rng = random.Random(seed)
     assert sum(mutations.changed(data, rng, False, [data[::-1]]) != data for _ in range(20)) >= 15
 
 
-def test_what_is_bad_is_seen(bases, monkeypatch, tmp_path):
+def test_mutation_run_detects_faults_losses_and_hangs(bases, monkeypatch, tmp_path):
     """A fault, a lost kernel and a hang are each recognised."""
     import ptxaudit
     from ptxaudit.review import audit as pipeline

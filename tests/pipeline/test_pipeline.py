@@ -40,7 +40,7 @@ def figures(report):
 # --- inputs ---------------------------------------------------------------------------------
 
 
-def test_a_source_file_is_compiled_and_every_site_scored(tmp_path):
+def test_source_file_is_compiled_and_scored(tmp_path):
     path = tmp_path / "column.cu"
     path.write_text(COLUMN)
     report = clean(str(path), launches=[Launch("column", grid=1, block=32)])
@@ -71,17 +71,17 @@ SAME = [("store", "exact", 4, 8, 4, 2), ("load", "exact", 4, 4, 4, 1)]
     ],
     ids=["text", "bytes", "bytearray", "object with bytes", "object with text"],
 )
-def test_ptx_that_is_at_hand(given):
+def test_ptx_text_and_bytes_are_audited(given):
     assert figures(clean(given, launches=[LAUNCH])) == SAME
 
 
-def test_object_code_of_cuda_core():
+def test_ptx_object_of_cuda_core_is_audited():
     from cuda.core import ObjectCode
 
     assert figures(clean(ObjectCode.from_ptx(PTX.encode(), name="k"), launches=[LAUNCH])) == SAME
 
 
-def test_standard_input(monkeypatch):
+def test_standard_input_is_audited(monkeypatch):
     import io
     import sys
 
@@ -90,7 +90,7 @@ def test_standard_input(monkeypatch):
     assert figures(report) == SAME and report.inputs[0].path == "<stdin>"
 
 
-def test_a_folder_is_read_in_order_and_hidden_folders_are_not(tmp_path):
+def test_folder_is_read_in_order_without_hidden_folders(tmp_path):
     for name in ("b/two.ptx", "a.ptx", ".hidden/no.ptx", "b/readme.txt", "b/.cache/x/no.ptx"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(PTX)
@@ -122,7 +122,7 @@ COLUMN_FIGURES = [("store", "exact", 1, 32, 1, 32), ("load", "exact", 1, 1, 1, 1
 ONE_WARP = Launch("*", grid=1, block=32)
 
 
-def test_a_cubin(tmp_path):
+def test_cubin_is_audited_from_file_and_bytes(tmp_path):
     path = tmp_path / "k.cubin"
     path.write_bytes(cubin())
     for given in (path, path.read_bytes()):
@@ -133,7 +133,7 @@ def test_a_cubin(tmp_path):
     assert "there is no PTX in it" in audit(path, isa="ptx").problems[0].what
 
 
-def test_a_folder_of_cubins_is_disassembled_in_one_process(tmp_path, monkeypatch):
+def test_folder_of_cubins_is_disassembled_in_one_process(tmp_path, monkeypatch):
     from ptxaudit.frontend.sass import disassemble
 
     code, runs = cubin(), []
@@ -147,7 +147,7 @@ def test_a_folder_of_cubins_is_disassembled_in_one_process(tmp_path, monkeypatch
     assert len(runs) == 1 and len(report.problems) == 1
 
 
-def test_images_of_a_fat_binary_by_arch_and_isa(tmp_path):
+def test_fat_binary_images_are_selected_by_arch_and_isa(tmp_path):
     data = fatbin((2, 90, cubin()), (2, 80, cubin("sm_80")), (1, 80, PTX.encode()))
     path = tmp_path / "k.bin"
     path.write_bytes(data)
@@ -165,7 +165,7 @@ def test_images_of_a_fat_binary_by_arch_and_isa(tmp_path):
     ]  # found in a folder by its content
 
 
-def test_one_bad_image_leaves_the_others():
+def test_bad_image_leaves_the_others():
     report = audit(fatbin((1, 80, b".version 8.0\n.nonsense"), (1, 80, PTX.encode())))
     assert len(report.kernels) == 1 and len(report.problems) == 1
 
@@ -193,11 +193,11 @@ def test_program_without_device_code_is_an_error_except_in_a_folder(tmp_path):
         ("k.cu", b"\x7fELF" + bytes(14) + b"\xbe\0", "cubin"),
     ],
 )
-def test_what_a_file_is_follows_from_its_content(path, data, kind):
+def test_kind_of_file_follows_from_its_content(path, data, kind):
     assert kind_of(path, data) == kind
 
 
-def test_what_is_no_input():
+def test_unsupported_input_is_rejected():
     with pytest.raises(InputError, match="a int cannot be audited"):
         read(3)
     with pytest.raises(InputError, match="no such file"):
@@ -208,7 +208,7 @@ def test_what_is_no_input():
 # --- options --------------------------------------------------------------------------------
 
 
-def test_the_machine_and_the_arch_decide_the_rules():
+def test_machine_and_arch_select_the_rules():
     assert clean(PTX).kernels[0].machine == "sm_80"
     assert clean(PTX, arch="sm_90").kernels[0].machine == "sm_90"
     kepler = clean(PTX, machine="kepler-8byte", launches=[LAUNCH])
@@ -216,7 +216,7 @@ def test_the_machine_and_the_arch_decide_the_rules():
     assert kepler.sites[0].wavefronts == 4  # 8-byte banks: a stride of 8 bytes is free
 
 
-def test_kernels_are_chosen_by_name_and_glob():
+def test_kernels_are_selected_by_name_and_glob():
     two = PTX + PTX.partition(".address_size 64")[2].replace("stride", "other")
     assert [kernel.name for kernel in clean(two, kernels="oth*").kernels] == ["other"]
     assert [kernel.name for kernel in clean(two, kernels=["other", "stride"]).kernels] == ["stride", "other"]
@@ -229,7 +229,7 @@ def test_several_launches_of_one_kernel_are_several_results():
     assert report.kernels[0].launch.params == (None, 7) and report.kernels[1].launch.params is None
 
 
-def test_parameters_by_name_are_in_the_report_by_position():
+def test_named_parameters_are_reported_by_position():
     report = clean(PTX, launches=[Launch("*", grid=1, block=32, named={"stride_param_1": 7})])
     assert report.kernels[0].launch.params == (None, 7)
 
@@ -240,14 +240,14 @@ def test_report_without_a_launch_has_assumptions_and_no_exact_site():
     assert "exact" not in kernel.totals.status
 
 
-def test_a_block_alone_is_a_fact():
+def test_launch_with_only_a_block_is_used():
     (kernel,) = clean(PTX, launches=[Launch("*", block=32)]).kernels
     assert [str(site.status) for site in kernel.sites] == ["invariant", "invariant"]
     assert (kernel.launch.block, kernel.launch.grid) == ((32, 1, 1), None)
     assert kernel.sites[0].excess_per_request.low == kernel.sites[0].excess_per_request.high == 1
 
 
-def test_both_instruction_sets_of_one_source(tmp_path):
+def test_source_is_audited_in_both_instruction_sets(tmp_path):
     path = tmp_path / "column.cu"
     path.write_text(COLUMN)
     report = clean(path, isa="both", launches=[Launch("column", grid=1, block=32)])
@@ -258,7 +258,7 @@ def test_both_instruction_sets_of_one_source(tmp_path):
     assert len({site.id for site in report.sites}) == 4
 
 
-def test_unrolled_copies_have_ids_of_their_own(tmp_path):
+def test_unrolled_copies_have_distinct_ids(tmp_path):
     path = tmp_path / "k.cu"
     path.write_text(
         COLUMN.replace("s[tid * 32] = in[tid];", "for (int i = 0; i < 3; ++i) s[tid * 32 + 2 * i] = in[tid + i];")
@@ -267,7 +267,7 @@ def test_unrolled_copies_have_ids_of_their_own(tmp_path):
     assert ids == ["column@k.cu:4:ptx.store", "column@k.cu:4:ptx.store.2", "column@k.cu:4:ptx.store.3"]
 
 
-def test_ids_do_not_change_with_what_stands_elsewhere(tmp_path):
+def test_site_ids_are_independent_of_other_code(tmp_path):
     def ids(text):
         path = tmp_path / "k.cu"
         path.write_text(text)
@@ -280,7 +280,7 @@ def test_ids_do_not_change_with_what_stands_elsewhere(tmp_path):
     )
 
 
-def test_assumptions_by_name_position_and_for_all(monkeypatch):
+def test_assumptions_by_name_position_and_wildcard(monkeypatch):
     seen = []
     evaluate = kernels.engine.evaluate
     monkeypatch.setattr(
@@ -304,12 +304,12 @@ def test_assumptions_by_name_position_and_for_all(monkeypatch):
         ({"machine": "abacus"}, "abacus"),
     ],
 )
-def test_options_that_cannot_be_used_are_refused_at_once(option, what):
+def test_unusable_option_is_rejected(option, what):
     with pytest.raises(InputError, match=what):
         ptxaudit.audit(PTX, **option)
 
 
-def test_an_option_that_does_not_exist():
+def test_unknown_option_raises():
     with pytest.raises(TypeError, match="colour"):
         ptxaudit.audit(PTX, colour="red")
 
@@ -317,7 +317,7 @@ def test_an_option_that_does_not_exist():
 # --- errors ---------------------------------------------------------------------------------
 
 
-def test_a_bad_input_does_not_stop_the_others(tmp_path):
+def test_bad_input_does_not_stop_the_others(tmp_path):
     (tmp_path / "bad.ptx").write_text(PTX[: len(PTX) // 2])
     report = audit([tmp_path / "bad.ptx", "/nowhere.cu", PTX, b""], launches=[LAUNCH])
     assert figures(report) == SAME
@@ -326,7 +326,7 @@ def test_a_bad_input_does_not_stop_the_others(tmp_path):
 
 
 @pytest.mark.parametrize("stage", ["link", "engine.evaluate", "graph.build", "kernel_entry"])
-def test_a_fault_in_one_kernel_becomes_a_problem(monkeypatch, stage):
+def test_fault_in_a_kernel_becomes_a_problem(monkeypatch, stage):
     def broken(*args, **options):
         raise KeyError("r7")
 
@@ -339,7 +339,7 @@ def test_a_fault_in_one_kernel_becomes_a_problem(monkeypatch, stage):
         ptxaudit.audit(PTX)
 
 
-def test_a_launch_that_one_kernel_refuses_leaves_the_other():
+def test_launch_rejected_by_one_kernel_leaves_the_other():
     two = PTX + PTX.partition(".address_size 64")[2].replace("stride", "other").replace(
         ", .param .u32 other_param_1", ""
     )
@@ -359,13 +359,13 @@ def test_launches_and_names_of_no_kernel_are_problems():
     assert len(report.kernels) == 1
 
 
-def test_a_launch_may_be_of_a_kernel_that_could_not_be_read(tmp_path):
+def test_launch_of_an_unreadable_kernel_is_no_second_problem(tmp_path):
     (tmp_path / "bad.ptx").write_text("garbage")
     report = audit([tmp_path / "bad.ptx"], launches=[LAUNCH])
     assert len(report.problems) == 1
 
 
-def test_jobs_give_the_same_report(tmp_path):
+def test_parallel_jobs_give_the_same_report(tmp_path):
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.ptx").write_text(PTX)
     (tmp_path / "c.ptx").write_text("garbage")
@@ -373,13 +373,13 @@ def test_jobs_give_the_same_report(tmp_path):
     assert audit(files, jobs=2, launches=[LAUNCH]) == audit(files, launches=[LAUNCH])
 
 
-def test_progress_is_told_step_by_step():
+def test_progress_is_reported_step_by_step():
     steps = []
     ptxaudit.audit(PTX, progress=steps.append)
     assert steps == ["reading <string>", "<string>: stride"]
 
 
-def test_the_package_offers_its_names_lazily():
+def test_package_exports_its_names_lazily():
     import subprocess
     import sys
 
@@ -395,7 +395,7 @@ def test_the_package_offers_its_names_lazily():
         ptxaudit.nothing  # noqa: B018
 
 
-def test_a_source_that_was_edited_in_between_shows_its_new_lines(tmp_path):
+def test_edited_source_shows_its_new_lines(tmp_path):
     file = tmp_path / "k.cu"
     texts = []
     for stride in (32, 33):
@@ -414,7 +414,7 @@ def test_a_source_that_was_edited_in_between_shows_its_new_lines(tmp_path):
         ({"block": 64}, None),
     ],
 )
-def test_a_launch_that_cuda_would_refuse_is_noted(launch, why):
+def test_launch_that_cuda_refuses_is_noted(launch, why):
     source = """__global__ void __launch_bounds__(64) k(float* o) {
         __shared__ float s[64]; s[threadIdx.x] = 1; __syncthreads(); o[threadIdx.x] = s[threadIdx.x ^ 1]; }
     """

@@ -82,7 +82,7 @@ NAMED = "".join(word for word in PROGRAMS if '"' not in word)
 
 
 @pytest.mark.parametrize("way", ["setting", "option", "compile_commands", "name", "folder"])
-def test_nothing_that_an_input_says_is_run(here, way):
+def test_text_of_an_input_is_not_executed(here, way):
     """nvcc passes its arguments to a shell."""
     name = "k.cu"
     words = ["audit", "--compiler", "nvcc"]
@@ -106,7 +106,7 @@ def test_nothing_that_an_input_says_is_run(here, way):
 
 
 @pytest.mark.parametrize("name", ['a"; touch P; ".cu', '"; touch P; "/k.cu'])
-def test_a_name_that_nvcc_would_not_pass_on_whole_is_refused(here, name):
+def test_file_name_unsafe_for_nvcc_is_rejected(here, name):
     (here / name).parent.mkdir(exist_ok=True)
     (here / name).write_text(COLUMN)
     done = CliRunner().invoke(main, ["audit", "--compiler", "nvcc", name])
@@ -114,7 +114,7 @@ def test_a_name_that_nvcc_would_not_pass_on_whole_is_refused(here, name):
     assert not list(here.rglob("P"))
 
 
-def test_settings_that_are_found_choose_no_compiler(here):
+def test_implicit_settings_cannot_select_nvcc(here):
     (here / "ptxaudit.toml").write_text('compiler = "nvcc"\n')
     (here / "k.cu").write_text(COLUMN)
     done = CliRunner().invoke(main, ["audit", "k.cu"])
@@ -122,7 +122,7 @@ def test_settings_that_are_found_choose_no_compiler(here):
     assert CliRunner().invoke(main, ["audit", "k.cu", "--compiler", "nvrtc"]).exit_code == 0
 
 
-def test_no_program_of_the_working_folder_is_run(here):
+def test_programs_in_the_working_folder_are_not_executed(here):
     for folder in ("nvidia/cu13/bin", "nvidia/cuda_nvcc/bin", "bin", "."):
         (here / folder).mkdir(parents=True, exist_ok=True)
         for tool in ("nvdisasm", "cuobjdump", "ptxas", "nvcc"):
@@ -141,7 +141,7 @@ def with_file(path: str) -> str:
     return ptx(".loc 1 1 1", f'.file 1 "{path}"\n')
 
 
-def test_a_device_a_pipe_and_a_file_elsewhere_are_not_read(here, tmp_path_factory):
+def test_source_that_is_a_device_pipe_or_elsewhere_is_not_read(here, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "secret.cu"
     elsewhere.write_text("the secret\n")
     os.mkfifo(here / "pipe.cu")
@@ -165,7 +165,7 @@ def test_a_device_a_pipe_and_a_file_elsewhere_are_not_read(here, tmp_path_factor
     assert time.process_time() - began < SOON
 
 
-def test_a_source_that_is_too_long_is_not_shown(here, monkeypatch):
+def test_source_beyond_the_limit_is_not_shown(here, monkeypatch):
     (here / "k.cu").write_text("line\n" * 100)
     monkeypatch.setattr(limits, "SHOWN", replace(limits.SHOWN, most=99))
     assert ptxaudit.audit(with_file(str(here / "k.cu"))).sites[0].source.text is None
@@ -183,7 +183,7 @@ def test_a_source_that_is_too_long_is_not_shown(here, monkeypatch):
     ],
     ids=lambda words: words[-2],
 )
-def test_a_named_pipe_is_a_message(here, words):
+def test_named_pipe_is_rejected(here, words):
     def waits(number, frame):
         raise AssertionError(f"{words} waits for a pipe")
 
@@ -207,7 +207,7 @@ class Planted:
 
 
 @pytest.mark.parametrize("row", [b"pickle", b"zlib", b"[1, 2]", b'{"inputs": [[1]]}', b"\xff" * 9])
-def test_a_planted_row_executes_nothing(here, row):
+def test_planted_cache_row_executes_nothing(here, row):
     import pickle
 
     (here / "k.ptx").write_text(PTX)
@@ -221,7 +221,7 @@ def test_a_planted_row_executes_nothing(here, row):
     assert not (here / "P").exists()
 
 
-def test_a_folder_that_others_can_write_is_not_used(here):
+def test_cache_folder_writable_by_others_is_not_used(here):
     (here / "k.ptx").write_text(PTX)
     kept = here / "cache" / "ptxaudit" / "results"
     kept.mkdir(parents=True)
@@ -236,14 +236,14 @@ def test_a_folder_that_others_can_write_is_not_used(here):
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can make a folder another user's")
-def test_another_users_folder_is_not_used(here):
+def test_cache_folder_of_another_user_is_not_used(here):
     kept = here / "cache" / "ptxaudit" / "results"
     kept.mkdir(parents=True, mode=0o700)
     os.chown(kept, 12345, 12345)
     assert private.folder("results") is None
 
 
-def test_nothing_of_the_package_unpickles_what_it_did_not_write():
+def test_only_audit_workers_unpickle():
     """Only processes of one audit exchange pickles."""
     users = {
         path.name
@@ -277,7 +277,7 @@ TOO_MUCH = {
 
 
 @pytest.mark.parametrize("what", TOO_MUCH)
-def test_what_asks_for_more_than_a_limit_is_one_message(what):
+def test_input_beyond_a_limit_is_one_message(what):
     text, limit = TOO_MUCH[what]
     began = time.process_time()
     (problem,) = ptxaudit.audit(text).problems
@@ -285,7 +285,7 @@ def test_what_asks_for_more_than_a_limit_is_one_message(what):
     assert time.process_time() - began < SOON
 
 
-def test_many_parameters_are_bounded_together():
+def test_parameters_are_limited_in_total():
     text = ptx("\n".join(f"{{ .param .b8 a{i}[60000]; st.param.b32 [a{i}],%r1; }}" for i in range(100)))
     began = time.process_time()
     (problem,) = ptxaudit.audit(text).problems
@@ -294,7 +294,7 @@ def test_many_parameters_are_bounded_together():
 
 
 @pytest.mark.parametrize("size", [1_500_000_000, 1_500_000_000_000])
-def test_an_initial_value_that_is_too_long_is_not_looked_at(size):
+def test_initial_value_beyond_the_limit_is_skipped(size):
     report = ptxaudit.audit(
         ptx(
             "mov.u64 %rd1,g; ld.global.u8 %r1,[%rd1]; cvt.u64.u32 %rd2,%r1; st.shared.u32 [s],%r1;",
@@ -337,7 +337,7 @@ def irreducible(size: int) -> str:
 @pytest.mark.parametrize(
     "body", [BRX, irreducible(60), irreducible(100)], ids=["brx.idx", "irreducible", "irreducible, 7 kB"]
 )
-def test_tangled_code_keeps_to_its_budget(body, launches):
+def test_irreducible_code_stays_within_its_budget(body, launches):
     began = time.process_time()
     report = ptxaudit.audit(ptx(body, parameters=".param .u32 p"), launches=launches, budget=0.25)
     assert time.process_time() - began < SOON and report.every_site
@@ -352,14 +352,14 @@ def zstd(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("packed", [zlib.compress, zstd])
-def test_what_unpacks_to_too_much_is_a_message(monkeypatch, packed):
+def test_decompression_bomb_is_rejected(monkeypatch, packed):
     monkeypatch.setattr(embedded, "UNPACKED", SMALL)
     with pytest.raises(InputError, match="the limit `unpacked`"):
         embedded.unpacked(packed(bytes(SMALL.most + 1)), "bomb")
     assert embedded.unpacked(packed(bytes(SMALL.most)), "no bomb") == bytes(SMALL.most)
 
 
-def test_a_section_that_unpacks_to_too_much_is_a_message(monkeypatch):
+def test_compressed_section_beyond_the_limit_is_rejected(monkeypatch):
     """An ELF section with compression: the header states the size, which may be wrong."""
     from ptxaudit.frontend.artifacts import elf
 
@@ -381,7 +381,7 @@ def test_a_section_that_unpacks_to_too_much_is_a_message(monkeypatch):
     assert elf.content(section(100, 100), "k.cubin") == bytes(100)
 
 
-def test_text_is_never_searched_again_and_again():
+def test_text_is_searched_in_linear_time():
     for text in (("/**/" * 60_000) + "x", "/*" * 50_000, ".version 8.0\n.target sm_90\n" * 40_000):
         began = time.process_time()
         try:
@@ -401,7 +401,7 @@ TWO = (
 )
 
 
-def test_an_odd_line_of_machine_code_loses_one_function(here, monkeypatch):
+def test_fault_in_one_function_leaves_the_others(here, monkeypatch):
     (here / "k.cubin").write_bytes(compile_source(TWO).cubin)
     lifted = lift.lift_function
 
@@ -425,7 +425,7 @@ def fat_binary(*images: tuple[int, bytes]) -> bytes:
     return struct.pack("<4sHHQ", container.FATBIN_MAGIC, 1, 16, len(body)) + body
 
 
-def test_one_image_that_is_nested_too_deeply_leaves_the_others(here):
+def test_deeply_nested_image_leaves_the_others(here):
     images = [(1, text.encode()) for text in (ptx(), TOO_MUCH["braces"][0], ptx().replace(" k(", " other("))]
     (here / "k.fatbin").write_bytes(fat_binary(*images))
     report = ptxaudit.audit("k.fatbin")
@@ -434,7 +434,7 @@ def test_one_image_that_is_nested_too_deeply_leaves_the_others(here):
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "html", "github", "gitlab", "junit", "markdown"])
-def test_a_name_that_is_not_utf8(here, form):
+def test_file_name_that_is_not_utf8_is_audited(here, form):
     name = os.fsdecode(b"\xff\xfe.ptx")
     (here / name).write_text(PTX)
     command = ("audit", name, "-o", "out", "--format", form, "--no-cache")
@@ -452,18 +452,18 @@ def test_a_name_that_is_not_utf8(here, form):
 
 
 @pytest.mark.parametrize("given", [None, 12, 1.5, object(), [None], {}])
-def test_an_object_of_no_known_kind_raises(given):
+def test_object_of_unknown_type_raises(given):
     with pytest.raises(InputError, match="cannot be audited|there is no"):
         ptxaudit.audit(given)
 
 
-def test_nothing_to_audit_raises(here):
+def test_missing_inputs_raise(here):
     for given in ("nosuch.cu", ["nosuch.cu", "neither.ptx"], [], b"", Path("nosuch.cubin")):
         with pytest.raises(InputError):
             ptxaudit.audit(given)
 
 
-def test_one_of_several_that_is_missing_is_a_problem_that_can_be_raised(here):
+def test_missing_input_among_several_is_a_problem(here):
     (here / "k.ptx").write_text(PTX)
     report = ptxaudit.audit(["k.ptx", "nosuch.cu"])
     assert report.kernels and len(report.problems) == 1
@@ -472,7 +472,7 @@ def test_one_of_several_that_is_missing_is_a_problem_that_can_be_raised(here):
     assert ptxaudit.audit("k.ptx").raise_for_problems().sites
 
 
-def test_a_report_of_nothing_passes_no_test(here):
+def test_sites_of_an_empty_report_raise(here):
     (here / "empty.ptx").write_text(HEAD)
     report = ptxaudit.audit("empty.ptx")
     assert "there is no kernel in this" in report.problems[0].what
@@ -525,7 +525,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("what", DAMAGE)
-def test_a_cubin_that_contradicts_itself_says_so(here, what):
+def test_inconsistent_cubin_is_reported(here, what):
     data, places = cubin_and_places()
     (here / "k.cubin").write_bytes(data)
     before = ptxaudit.audit("k.cubin")
@@ -544,7 +544,7 @@ def test_a_cubin_that_contradicts_itself_says_so(here, what):
 ESCAPE = "\x1b[31mred\x1b]0;title\x07"
 
 
-def test_escapes_are_shown_not_sent(here):
+def test_escape_sequences_are_not_sent_to_the_terminal(here):
     (here / "own.cu").write_text(f"line {ESCAPE}\n")
     name = f"a{ESCAPE.replace('/', '')}.ptx"
     (here / name).write_text(with_file("own.cu"))
@@ -560,7 +560,7 @@ def test_escapes_are_shown_not_sent(here):
 
 
 @pytest.mark.parametrize("form", ["github", "text", "gitlab", "markdown"])
-def test_text_of_inputs_is_no_workflow_command(here, form):
+def test_text_of_inputs_is_not_a_workflow_command(here, form):
     (here / "::error::hi.ptx").write_text(ptx("bad;", bounds=""))
     (here / "k.ptx").write_text(with_file("x\\012::set-output name=a::b.cu") + "::error::from the file\n")
     for name in ("::error::hi.ptx", "k.ptx"):
@@ -583,7 +583,7 @@ def test_text_of_inputs_is_no_workflow_command(here, form):
         ), lines
 
 
-def test_a_name_of_two_lines_is_one_name_and_a_dash_is_a_file(here):
+def test_file_names_with_line_breaks_and_dashes_are_inputs(here):
     for name in ("a\nb.ptx", "-x.ptx"):
         (here / name).write_text(PTX)
         done = in_this_process("audit", name, "--format", "json", "--no-cache")
@@ -613,7 +613,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("what", ODD)
-def test_odd_ptx_is_one_clear_message(what):
+def test_malformed_ptx_is_one_message(what):
     text, words = ODD[what]
     (problem,) = ptxaudit.audit(text).problems
     assert words in problem.what and problem.line and problem.hint
@@ -631,7 +631,7 @@ def test_odd_ptx_is_one_clear_message(what):
         {"file": "k.cu", "arguments": "nvcc"},
     ],
 )
-def test_odd_compile_commands_are_one_message(here, entry):
+def test_malformed_compile_commands_are_one_message(here, entry):
     (here / "c.json").write_text(json.dumps([entry]))
     (here / "k.ptx").write_text(PTX)
     done = CliRunner().invoke(main, ["audit", "k.ptx", "--compile-commands", "c.json"])
@@ -658,7 +658,7 @@ NPY = {
 
 
 @pytest.mark.parametrize("what", NPY)
-def test_an_odd_array_is_one_message(here, what):
+def test_malformed_array_is_one_message(here, what):
     NPY[what](here / "a.npy")
     (here / "k.ptx").write_text(PTX)
     (here / "l.toml").write_text('[[launch]]\nkernel = "*"\ngrid = 1\nblock = 32\nparams = [{file = "a.npy"}, 3]\n')
@@ -673,7 +673,7 @@ def test_an_odd_array_is_one_message(here, what):
     ["x = " + "9" * 5_000, "x = " + "[" * 5_000, "[[launch]]\nkernel = '*'\ngrid = " + "[" * 3_000 + "]" * 3_000],
 )
 @pytest.mark.parametrize("words", [["--launch"], ["--config"]])
-def test_odd_toml_is_one_message(here, text, words):
+def test_malformed_toml_is_one_message(here, text, words):
     (here / "odd.toml").write_text(text + "\n")
     (here / "k.ptx").write_text(PTX)
     done = CliRunner().invoke(main, ["audit", "k.ptx", *words, "odd.toml"])
@@ -683,7 +683,7 @@ def test_odd_toml_is_one_message(here, text, words):
 # --- the documents ------------------------------------------------------------------------------
 
 
-def test_numbers_that_no_float_holds_are_one_message(here):
+def test_numbers_beyond_floats_are_one_message(here):
     """TOML and JSON allow integers of any length.
 
     Code that divides them, or shows them as shares, accepts only the range of floats.
@@ -714,7 +714,7 @@ def test_numbers_that_no_float_holds_are_one_message(here):
     assert json_of('{"param_bytes": "' + "0" * 400 + '", "n": 12}')["n"] == 12
 
 
-def test_the_page_has_the_table_of_limits():
+def test_security_page_has_the_table_of_limits():
     page = (ROOT / "docs" / "security.md").read_text()
     for limit in limits.ALL:
         assert f"| `{limit.name}` | {limit.most:,} {limit.unit} | {limit.why} |" in page, limit.name

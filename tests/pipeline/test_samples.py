@@ -21,7 +21,7 @@ SCORED = ("load", "store", "atomic", "ldmatrix", "stmatrix")
 
 
 @pytest.mark.parametrize(("name", "expectation"), CASES, ids=[f"{name}: {expectation}" for name, expectation in CASES])
-def test_expected_sites_come_out(name: str, expectation: samples.Expectation) -> None:
+def test_sample_sites_are_as_expected(name: str, expectation: samples.Expectation) -> None:
     sample = samples.load(name)
     report = samples.report_of(name, expectation.isa, expectation.machine, expectation.launch is not None)
     assert samples.differences(expectation, report, sample, sample.source) == [], expectation.why
@@ -30,7 +30,7 @@ def test_expected_sites_come_out(name: str, expectation: samples.Expectation) ->
 @pytest.mark.parametrize(
     ("name", "mutation"), MUTATIONS, ids=[f"{name}: {mutation.about}" for name, mutation in MUTATIONS]
 )
-def test_another_pitch_breaks_the_expectation(name: str, mutation: samples.Mutation, tmp_path: Path) -> None:
+def test_mutated_sample_breaks_its_expectation(name: str, mutation: samples.Mutation, tmp_path: Path) -> None:
     sample = samples.load(name)
     source = tmp_path / sample.source.name
     source.write_text(mutation.apply(sample.source.read_text(encoding="utf-8")), encoding="utf-8")
@@ -54,13 +54,13 @@ def test_another_pitch_breaks_the_expectation(name: str, mutation: samples.Mutat
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_with_its_launches_no_site_is_unknown(name: str) -> None:
+def test_sample_with_its_launches_has_no_unknown_site(name: str) -> None:
     unknown = unknown_sites(name, launched=True)
     assert unknown == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_without_launches_no_site_is_unknown_for_lack_of_parameters(name: str) -> None:
+def test_sample_without_launches_has_no_unknown_site(name: str) -> None:
     assert unknown_sites(name, launched=False) == []
 
 
@@ -74,13 +74,13 @@ def unknown_sites(name: str, launched: bool) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_kernel_has_its_launch(name: str) -> None:
+def test_every_sample_kernel_has_a_launch(name: str) -> None:
     for kernel in samples.report_of(name).kernels:
         assert kernel.launch is not None, f"{kernel.name} has no launch in {samples.load(name).launch_file}"
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_marker_that_is_named_stands_in_the_source(name: str) -> None:
+def test_markers_of_expectations_exist_in_the_source(name: str) -> None:
     """A misspelled marker in an expectation cannot hide a site."""
     sample = samples.load(name)
     marks = samples.marked_lines(sample.source)
@@ -101,11 +101,11 @@ def test_every_sample_has_a_mutation() -> None:
     assert [name for name in NAMES if not samples.load(name).mutations] == []
 
 
-def test_a_sample_says_what_it_shows() -> None:
+def test_every_sample_has_a_description() -> None:
     assert [name for name in NAMES if not samples.load(name).about] == []
 
 
-def test_a_wrong_figure_is_noticed(tmp_path: Path) -> None:
+def test_comparison_detects_a_wrong_figure(tmp_path: Path) -> None:
     """Tests the comparison itself: another figure, another number of sites, no such site."""
     sample = samples.load("basic")
     source = tmp_path / "basic.cu"

@@ -215,7 +215,7 @@ RENDER = [str(path.relative_to(PACKAGE)) for path in sorted((PACKAGE / "ui/rende
 
 @pytest.mark.parametrize("module", [*BEHIND, *RENDER])
 def test_later_stages_do_not_parse_opcodes(module):
-    """The site (`ir/nodes.py`) or its access holds what the spelling would tell."""
+    """The site (`ir/nodes.py`) or its access records what the spelling encodes."""
     nodes = nodes_of(PACKAGE / module)
     calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
     begins = [n for n in calls if n.func.attr in ("startswith", "endswith", "removeprefix", "removesuffix")]
@@ -277,7 +277,7 @@ LONGER = {
 }
 
 
-def test_functions_are_short():
+def test_functions_have_at_most_50_lines():
     files = [file for name in ("ptxaudit", "bench") for file in (ROOT / name).rglob("*.py")]
     found = set()
     for file in files:

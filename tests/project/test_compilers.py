@@ -30,7 +30,7 @@ def again():
     return compilers.page([AGAIN])
 
 
-def test_one_sample_changes_as_the_page_says(again):
+def test_recomputed_sample_equals_the_compilers_page(again):
     found = dict(re.findall(r"^\| (\w+) \| (.*) \|$", again, re.MULTILINE)[1:])
     if f"and {toolchains.get('nvrtc').version} for" in TEXT:
         assert found[AGAIN] == ROWS[AGAIN]
@@ -39,13 +39,13 @@ def test_one_sample_changes_as_the_page_says(again):
     assert again.startswith("# What a compiler upgrade changes")
 
 
-def test_the_page_is_of_the_samples():
+def test_compilers_page_lists_the_samples():
     names = {sample.name for sample in compilers.samples([])}
     assert set(ROWS) <= names and len(ROWS) >= 0.9 * len(names)
     assert {name.split(":")[0] for name in re.findall(r"^## (.*)$", TEXT, re.MULTILINE)} <= set(ROWS)
 
 
-def test_the_sums_are_those_of_the_table():
+def test_compilers_page_sums_equal_its_table():
     pairs, said = re.search(r"^Of ([\d,]+) pairs of sites: (.*)\.$", TEXT, re.MULTILINE).groups()
     cells = [cell.split("; ")[-1] for row in ROWS.values() for cell in row.split(" | ")]
     counts = [
@@ -60,7 +60,7 @@ def test_the_sums_are_those_of_the_table():
     )
 
 
-def test_a_long_diff_is_cut_and_keeps_its_summary():
+def test_long_diff_is_cut_after_its_summary():
     text = "\n".join(["9 sites: 9 worse", "in total: excess 0 → 9 (+9)", "", *(f"  line {n}" for n in range(100))])
     cut = compilers.cut(text).splitlines()
     assert len(cut) == compilers.MOST_LINES + 1 and cut[:2] == ["9 sites: 9 worse", "in total: excess 0 → 9 (+9)"]

@@ -137,7 +137,7 @@ def follows(command: str, wanted: list[str], folder: Path) -> str:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_how_to_add(name, copy):
+def test_instructions_work_as_written(name, copy):
     steps = _BLOCK.findall(EXAMPLES[name])
     told = [pair for _, kind, content in steps if kind == "console" for pair in commands(content)]
     assert told and sum(bool(path) for path, *_ in steps) > 0
@@ -155,7 +155,7 @@ def test_how_to_add(name, copy):
         )
 
 
-def test_each_kind_of_thing_has_its_example():
+def test_every_kind_of_addition_has_an_example():
     assert [name.split(",")[0] for name in EXAMPLES] == [
         "an opcode of PTX",
         "an opcode of machine code",
@@ -165,7 +165,7 @@ def test_each_kind_of_thing_has_its_example():
     ]
 
 
-def test_code_of_the_page_is_as_the_repository_has_it(tmp_path):
+def test_code_on_the_page_passes_the_linters(tmp_path):
     """New modules on the page pass the checks that run before a commit."""
     for at, (path, kind, content) in enumerate(_BLOCK.findall(PAGE)):
         if kind == "python":
@@ -180,7 +180,7 @@ def test_code_of_the_page_is_as_the_repository_has_it(tmp_path):
         assert done.returncode == 0, done.stdout
 
 
-def test_make_targets_and_tools_that_it_names_are_there():
+def test_named_make_targets_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in set(re.findall(r"(?:^|`)make (\w+)", PAGE, re.MULTILINE)):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target

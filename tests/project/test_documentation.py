@@ -34,7 +34,7 @@ def name(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", RUN, ids=name)
-def test_a_page_shows_what_comes_out(page):
+def test_page_shows_the_current_output(page):
     text = page.read_text(encoding="utf-8")
     having(*RELEASES.findall(text))
     if "$ cmake" in text and not shutil.which("cmake"):
@@ -43,19 +43,19 @@ def test_a_page_shows_what_comes_out(page):
         assert readme.comparable(readme.filled(text, folder)) == readme.comparable(text)
 
 
-def test_pages_that_teach_show_commands():
+def test_guides_show_commands():
     assert {*DOCS.glob("howto/*.md"), DOCS / "tutorial.md", DOCS / "accuracy.md"} <= set(RUN)
 
 
 @pytest.mark.parametrize("file", ["commands.md", "python.md", "reasons.md"])
-def test_the_reference_is_what_the_code_says(file):
+def test_reference_pages_are_current(file):
     """`make reference` writes it, in a separate process: other tests change the help texts of commands."""
     code = "import json; from bench import reference_doc; print(json.dumps(reference_doc.pages()))"
     made = subprocess.run([sys.executable, "-c", code], cwd=DOCS.parent, capture_output=True, check=True).stdout
     assert (DOCS / "reference" / file).read_text(encoding="utf-8") == json.loads(made)[file]
 
 
-def test_the_reference_has_every_command_name_and_reason():
+def test_reference_has_every_command_name_and_reason():
     from bench import reference_doc
 
     pages = reference_doc.pages()
@@ -70,7 +70,7 @@ def test_every_page_is_in_the_navigation_once():
     assert sorted(listed) == [name(page) for page in PAGES]
 
 
-def test_the_site_is_built_without_a_warning(tmp_path):
+def test_site_builds_without_warnings(tmp_path):
     mkdocs = shutil.which("mkdocs", path=f"{Path(sys.executable).parent}:{os.environ.get('PATH', '')}")
     if mkdocs is None:
         pytest.skip("needs mkdocs: make docs")

@@ -19,11 +19,11 @@ PICTURES = [one for section in hardware_doc.SECTIONS for one in section.pictures
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_the_page_is_current():
+def test_hardware_page_is_current():
     assert hardware_doc.stale() == [], "run make hardware-doc"
 
 
-def test_every_rule_and_every_reason_is_there():
+def test_hardware_page_has_every_rule_and_reason():
     text = hardware_doc.document()
     for name in ("sm_90", "tesla", "fermi", "kepler-4byte", "kepler-8byte"):
         for rule in machines.get(name).rules:
@@ -33,7 +33,7 @@ def test_every_rule_and_every_reason_is_there():
     assert operations == {rule.operation for rule in machines.get("sm_90").rules}
 
 
-def test_every_picture_is_linked_and_there():
+def test_every_picture_exists_and_is_linked():
     linked = set(re.findall(r"\]\(hardware/([\w-]+)\.svg\)", hardware_doc.document()))
     assert (
         linked == {one.name for one in PICTURES} == {path.stem for path in (ROOT / "docs" / "hardware").glob("*.svg")}
@@ -41,7 +41,7 @@ def test_every_picture_is_linked_and_there():
 
 
 @pytest.mark.parametrize("one", PICTURES, ids=lambda one: one.name)
-def test_a_picture_has_a_row_a_wavefront_and_every_lane(one):
+def test_picture_has_a_row_per_wavefront_and_every_lane(one):
     score = score_request(
         one.opcode, one.addresses, machine=one.machine, sources=one.sources, in_l1=None if one.sources is None else True
     )
@@ -54,12 +54,12 @@ def test_a_picture_has_a_row_a_wavefront_and_every_lane(one):
     assert len(rows) - len(late) == score.ideal
 
 
-def test_what_has_no_wavefronts_is_not_drawn():
+def test_access_without_wavefronts_is_not_drawn():
     with pytest.raises(ValueError, match="no wavefronts"):
         picture(machines.get("sm_90"), classify("cp.async.cg.shared.global 16"), [0] * 32)
 
 
-def test_lanes_that_are_off_are_not_drawn():
+def test_inactive_lanes_are_not_drawn():
     svg = picture(
         machines.get("sm_90"), classify("LDS"), [4 * lane for lane in range(32)], [lane < 3 for lane in range(32)]
     )

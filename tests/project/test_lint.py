@@ -10,7 +10,7 @@ from paths import ROOT
 HOOKS = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
 
 
-def test_the_hooks_are_what_make_lint_runs():
+def test_pre_commit_hooks_run_the_commands_of_make_lint():
     """A hook that takes the changed files runs the same command on them as `make lint` on "."."""
     told = subprocess.run(
         ["make", "--dry-run", "--silent", "lint", "VENV=.venv"],
@@ -24,11 +24,11 @@ def test_the_hooks_are_what_make_lint_runs():
     assert len(made) >= 5
 
 
-def test_hooks_that_are_given_files_are_those_that_take_them():
+def test_only_ruff_hooks_receive_file_names():
     """ruff checks the changed files; the other hooks check all, as each file may contradict any other."""
     for hook in HOOKS.split("      - id: ")[1:]:
         assert ("pass_filenames: false" in hook) == ("entry: .venv/bin/ruff" not in hook), hook
 
 
-def test_ci_runs_it():
+def test_ci_runs_make_lint():
     assert "make lint" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

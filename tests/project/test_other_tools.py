@@ -13,7 +13,7 @@ DOCUMENT = json.loads(other_tools.OUTPUT.read_text())
 OWN = ("set", "kind", "opcodes", "offsets", "requests", "counted", "profiler", "launch", "ptxaudit")
 
 
-def test_every_access_is_there_with_what_was_measured_and_what_is_claimed(tmp_path):
+def test_committed_accesses_equal_measurements_and_current_claims(tmp_path):
     comparisons = other_tools.recorded(tmp_path)
     sets = [tmp_path / name for name in other_tools.SETS]
     for folder in sets:
@@ -27,7 +27,7 @@ def test_every_access_is_there_with_what_was_measured_and_what_is_claimed(tmp_pa
     ]
 
 
-def test_what_is_claimed_is_never_above_the_counter():
+def test_claims_do_not_exceed_the_counter():
     """The counter of one store exceeds what its 64 requests of one lane can take, as the page states."""
     claimed = [one for one in DOCUMENT["accesses"] if one["ptxaudit"] is not None]
     above = [one for one in claimed if not one["ptxaudit"][0] <= one["counted"] <= one["ptxaudit"][1]]
@@ -35,7 +35,7 @@ def test_what_is_claimed_is_never_above_the_counter():
     assert len(claimed) == len(DOCUMENT["accesses"]) - 1
 
 
-def test_the_page_says_which_versions_and_how():
+def test_accuracy_page_names_versions_and_command():
     page = (ROOT / "docs" / "accuracy.md").read_text()
     versions = DOCUMENT["versions"]
     assert f"cuxray {versions['cuxray']}" in page and f"Triton {versions['triton']}" in page
@@ -46,5 +46,5 @@ def test_the_page_says_which_versions_and_how():
     ("opcode", "wavefronts"),
     [("LDS", 1), ("LDS.U8", 1), ("LDS.64", 2), ("STS.128", 4), ("LDSM.16.M88", 1), ("LDSM.16.MT88.4", 4)],
 )
-def test_wavefronts_that_an_instruction_takes_at_least(opcode, wavefronts):
+def test_least_wavefronts_of_an_instruction(opcode, wavefronts):
     assert other_tools.least(opcode) == wavefronts

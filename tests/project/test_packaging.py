@@ -57,7 +57,7 @@ def test_every_data_file_of_the_checkout_is_in_the_wheel(wheel):
     assert not any(name.startswith(("tests/", "samples/", "grammars/")) for name in names)
 
 
-def test_the_command_of_an_installed_wheel(installed, tmp_path):
+def test_command_of_an_installed_wheel_audits(installed, tmp_path):
     (tmp_path / "k.cu").write_text(KERNEL)
     command = str(installed / "bin" / "ptxaudit")
     where = run(installed, tmp_path, sys.executable, "-c", "import ptxaudit; print(ptxaudit.__file__)")

@@ -38,7 +38,7 @@ def written(kind, content, folder):
 @pytest.mark.parametrize(
     "at", range(len(BLOCKS)), ids=[f"{name}-{content.splitlines()[0][:40]}" for name, _, content in BLOCKS]
 )
-def test_a_block_shows_what_comes_out(at, folders):
+def test_block_shows_the_current_output(at, folders):
     name, kind, content = BLOCKS[at]
     having(*RELEASES.findall(content))
     if ASKED_IN_VAIN in written(kind, content, folders[name]):
@@ -47,7 +47,7 @@ def test_a_block_shows_what_comes_out(at, folders):
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_no_block_is_of_another_kind(name):
+def test_every_block_is_checked(name):
     of_page = [block for block in BLOCKS if block[0] == name]
     assert len(re.findall(r"^```\w*$", TEXTS[name], re.MULTILINE)) == 2 * len(of_page)
 
@@ -58,7 +58,7 @@ def test_every_command_is_shown():
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_what_it_points_to_exists(name):
+def test_named_paths_and_links_exist(name):
     text = TEXTS[name]
     here = ROOT if name == "README.md" else readme.TOUR.parent
     for path in re.findall(r"`([\w./-]+/[\w./-]*|Makefile)`", text):
@@ -67,14 +67,14 @@ def test_what_it_points_to_exists(name):
         assert (here / link).exists(), link
 
 
-def test_readme_is_what_it_is_and_why_and_how_and_a_picture():
+def test_readme_has_its_sections_and_one_picture():
     text = TEXTS["README.md"]
     assert len(text.splitlines()) <= SCREEN
     assert re.findall(r"^## (.+)$", text, re.MULTILINE) == ["Why", "How", "Where to look next"]
     assert text.count("![") == 1 and text.index("make audit") < text.index("make test") < text.index("## Why")
 
 
-def test_readme_leads_to_every_page():
+def test_readme_or_index_links_every_page():
     reached = set(re.findall(r"\]\(docs/([\w./-]+)\)", TEXTS["README.md"]))
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     pages = [page.relative_to(readme.TOUR.parent).as_posix() for page in readme.TOUR.parent.rglob("*.md")]
@@ -83,7 +83,7 @@ def test_readme_leads_to_every_page():
 
 
 @pytest.mark.parametrize("command", TABLE)
-def test_commands_of_readme_run(command, tmp_path, monkeypatch):
+def test_commands_of_the_readme_run(command, tmp_path, monkeypatch):
     if command.startswith("record"):
         assert command == "record -- python -m train"
         return  # tests/ui/test_recording_program.py
@@ -94,7 +94,7 @@ def test_commands_of_readme_run(command, tmp_path, monkeypatch):
     assert done.exit_code == ("--fail-on" in command), done.output
 
 
-def test_every_figure_of_the_bench_is_quoted_with_its_ratio():
+def test_speed_page_quotes_every_figure_of_the_bench():
     from bench.figures import FIGURES
 
     page = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")

@@ -60,29 +60,29 @@ def cause(addresses, opcode="ld.shared.b32", active=None, arch="sm_90"):
         (128 * LANES, "atom.shared.exch.b32", "32 lanes (0-31) conflict in one bank: stride 128 bytes"),
     ],
 )
-def test_the_lanes_that_meet_and_the_stride(addresses, opcode, said):
+def test_cause_names_the_conflicting_lanes_and_the_stride(addresses, opcode, said):
     assert cause(addresses, opcode) == said
 
 
-def test_lanes_that_take_no_part_are_not_named():
+def test_cause_does_not_name_inactive_lanes():
     said = cause(128 * LANES, active=LANES % 8 == 3)
     assert said == "lanes 3, 11, 19 and 27 conflict in one bank"
 
 
 @pytest.mark.parametrize("pitch, k", [(128, 1), (144, 2)])
-def test_cp_async_cg_is_told_by_its_steps(pitch, k):
+def test_cause_of_cp_async_cg_is_in_steps(pitch, k):
     said = cause(LANES % 8 * 16 + LANES // 8 * pitch, "cp.async.cg.shared.global 16")
     assert said.startswith(f"{k} step") and "cycles" in said
     assert ("as cp.async.ca, from consecutive sources: at most 4 wavefronts, about 5.5 cycles" in said) == (k > 1)
 
 
-def test_nothing_is_said_where_nothing_is_known():
+def test_unknown_site_has_no_cause():
     machine = machines.get("sm_90")
     for access in (banks.classify("ld.shared.b32"), banks.classify("cp.async.cg.shared.global 16"), None):
         assert cause_of(machine, access, SiteResult(0, Status.UNKNOWN)) == ""
 
 
-def test_strides():
+def test_strides_as_text():
     def stride(addresses, active=None):
         return stride_text(
             Pattern(np.asarray(addresses), np.ones(32, bool) if active is None else active, 1, 1, 1, 1, 1)
@@ -103,7 +103,7 @@ def test_strides():
         (LANES // 3 * 128, LANES >= 0, "lanes are scattered"),
     ],
 )
-def test_the_distance_of_lanes_is_not_rounded(addresses, active, said):
+def test_distance_of_lanes_is_not_rounded(addresses, active, said):
     worst = Pattern(np.where(active, addresses, 0), active, 1, 11, 11, 2, 1)
     result = SiteResult(0, Status.EXACT, patterns=(worst,))
     assert memory_cause(result, "global", 4) == f"{said}: 11 sectors for the bytes of 2"

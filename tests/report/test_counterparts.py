@@ -48,17 +48,17 @@ def sass(name: str, wavefronts: int = 8, **changes) -> Kernel:
         (sass("f", launch=None), False),
     ],
 )
-def test_ptx_is_left_out_where_its_machine_code_is_there(machine_code, left_out):
+def test_ptx_is_omitted_if_its_machine_code_is_present(machine_code, left_out):
     assert kernels_once([ptx("f"), machine_code]) == ([machine_code] if left_out else [ptx("f"), machine_code])
 
 
-def test_files_of_one_name_are_one_compile():
+def test_files_with_one_stem_are_one_compilation():
     machine_code = sass("f", input="a/k.cubin")
     assert kernels_once([ptx("f", input="a/k.ptx"), machine_code]) == [machine_code]
     assert len(kernels_once([ptx("f", input="b/k.ptx"), machine_code])) == 2
 
 
-def test_ptx_of_another_architecture_stays():
+def test_ptx_of_another_architecture_is_kept():
     kernels = [ptx("f", arch="sm_80"), ptx("f", arch="sm_90"), sass("f", arch="sm_90")]
     assert kernels_once(kernels) == [kernels[0], kernels[2]]
 
@@ -67,14 +67,14 @@ def test_ptx_of_another_architecture_stays():
 MIXED = report(ptx("bad", 256), ptx("good", 16), sass("good", 8))
 
 
-def test_the_verdict_is_of_all_kernels():
+def test_verdict_includes_all_kernels():
     assert verdict_line(MIXED).startswith("conflicts cost 248 of 264 wavefronts (93.9%), most at k.cu:10: ld.shared")
 
 
 here = folder_with({"k.ptx": PTX})
 
 
-def test_ptx_beside_machine_code_of_other_kernels(here, tmp_path):
+def test_ptx_beside_machine_code_of_other_kernels_is_counted(here, tmp_path):
     other = PTX.replace("stride", "free").replace("%r1, 8, %r2", "%r1, 4, %r2")
     (tmp_path / "g.cubin").write_bytes(assemble(other).cubin)
     text = run("audit", "k.ptx", "g.cubin", *LAUNCH_OPTIONS).stdout
@@ -82,14 +82,14 @@ def test_ptx_beside_machine_code_of_other_kernels(here, tmp_path):
     assert "no excess" in run("audit", "g.cubin", *LAUNCH_OPTIONS).stdout
 
 
-def test_spills_of_all_kernels_are_told():
+def test_spills_of_all_kernels_are_reported():
     spilled = structs.replace(ptx("bad"), spills=Spills(16, 16, 32), code=Code({"ld.global.f32": 2}, "a"))
     of_both = structs.replace(ptx("good"), code=Code({"ld.global.f32": 8}, "a"))
     line = others_line(report(spilled, of_both, structs.replace(sass("good"), code=Code({"LDG.E": 3}, "b"))))
     assert line == "not audited (--space all): 32 bytes of spills in bad(float*), 5 global accesses"
 
 
-def test_the_page_counts_each_kernel_once():
+def test_page_counts_each_kernel_once():
     data = data_of(html(Checked(MIXED)))
     assert [kernel.get("twice") for kernel in data["kernels"]] == [None, 1, None]
 
@@ -97,7 +97,7 @@ def test_the_page_counts_each_kernel_once():
 BETTER = report(ptx("bad", 8), ptx("good", 16), sass("good", 8))
 
 
-def test_changes_of_all_kernels_are_summed_and_limited():
+def test_diff_totals_count_each_kernel_once():
     diff = diff_reports(BETTER, MIXED)
     assert diff.totals == {"excess": (0, 248), "wavefronts": (16, 264)}
     limits = ("total-excess+1", "wavefronts+1")
@@ -110,7 +110,7 @@ def test_kernel_with_machine_code_on_one_side_is_compared_in_ptx():
     assert diff.totals == {"excess": (0, 8), "wavefronts": (8, 16)}
 
 
-def test_releases_and_histories_take_in_all_kernels():
+def test_release_and_history_totals_count_each_kernel_once():
     table = Matrix("k.cu", (Column("12", "sm_90", BETTER), Column("13", "sm_90", MIXED)))
     assert [table.total("excess", at) for at in (0, 1)] == [0, 248]
     found = History(("a", "b"), ("", ""), (BETTER, MIXED))
@@ -118,21 +118,21 @@ def test_releases_and_histories_take_in_all_kernels():
     assert totals["excess"] == (0, 248) and totals["wavefronts"] == (16, 264)
 
 
-def test_an_overview_shares_out_the_excess_of_each_kernel_once():
+def test_overview_shares_count_each_kernel_once():
     table = summary(report(ptx("one", 256), ptx("other", 16), sass("one", 256), sass("other", 16)))
     shares = re.findall(r"^  (\w+)\(float\*\) .* (\S+%)$", table, re.MULTILINE)
     assert shares == [("one", "96.9%"), ("other", "3.1%")] and "by cost, 2 kernels" in table
     assert "by cost, 2 kernels" not in summary(report(ptx("one", 256), sass("one", 256)))
 
 
-def test_sums_of_a_report_take_each_kernel_once():
+def test_report_sums_count_each_kernel_once():
     assert repr(MIXED) == "<Report: 3 kernels, 3 sites, 248 excess of 264 wavefronts>"
 
 
 STRIDED = ("audit", "k.cu", "--block", 32, "--grid", 1, "--space", "all", "--isa")
 
 
-def test_sectors_and_the_sums_of_a_baseline_take_each_kernel_once(here):
+def test_sectors_and_baseline_sums_count_each_kernel_once(here):
     Path("k.cu").write_text(COLUMN.replace("in[tid]", "in[tid * 8]"))
     sums = "; 28 of 32 sectors are excess (87.5%)"
     assert [run(*STRIDED, isa).stdout.count(sums) for isa in ("sass", "both")] == [1, 1]

@@ -36,7 +36,7 @@ def name(value):
         ("bfe.u", ("n", "4", "8"), "bfe.u(n, 4, 8)"),
     ],
 )
-def test_operations_are_written_as_cpp_writes_them(operation, sources, said):
+def test_operations_are_written_in_cpp(operation, sources, said):
     assert naming.expression(operation, sources) == said
 
 
@@ -51,17 +51,17 @@ def test_operations_are_written_as_cpp_writes_them(operation, sources, said):
         ("4*min(n, m)", "(4*min(n, m))"),
     ],
 )
-def test_what_would_be_read_apart_is_put_in_brackets(text, part):
+def test_operands_of_lower_precedence_are_parenthesised(text, part):
     assert naming.operand(text) == part
 
 
-def test_names_that_are_made_of_names():
+def test_names_of_derived_unknowns():
     assert name(affine.derived("and", (affine.scale(TRIP, TRIP.terms[0][1] * 8), N), 32)) == "(8*(trip of k.cu:26) & n)"
     assert name(affine.multiply(N, M)) == "m*n"
     assert name(affine.multiply(TRIP, N)) == "(trip of k.cu:26)*n"
 
 
-def test_the_words_of_cuda():
+def test_special_registers_have_cuda_names():
     assert [naming.special(stem, "x") for stem in ("tid", "ntid", "ctaid", "nctaid", "clusterid")] == [
         "threadIdx.x",
         "blockDim.x",
@@ -72,13 +72,13 @@ def test_the_words_of_cuda():
     assert naming.variable("_ZZ4gemmILi8EEvPKfE2As") == "As" and naming.variable("tile") == "tile"
 
 
-def test_within_a_sentence_long_names_are_cut_and_lines_have_an_article():
+def test_names_in_sentences_are_shortened():
     assert called("n") == "n" and called("trip of k.cu:26") == "the trip of k.cu:26"
     assert called("(n & 8)") == "(n & 8)" and called("n + " * 50 + "m") == "a value computed from n and m"
     assert called("(" * 90) == "(" * 60 + "…"  # nothing that could have a name
 
 
-def test_a_formula_with_parameters_that_have_no_name():
+def test_formula_with_unnamed_parameters():
     assert called("min(param_0[12:16], 63)") == "min(parameter 0 (bytes 12 to 15), 63)"
     cut = "!((param_0[236:240] != 0) | ((param_0[236:240] == 0) & (n::m[0:4] >= blockIdx.x*%nsmid + wraps)) + … param_0[4:…a01b2c3d"
     assert called(cut) == "a value computed from parameter 0 (bytes 236 to 239), n::m[0:4], blockIdx.x and others"
@@ -112,7 +112,7 @@ extern "C" __global__ void k(float* out, const int* in, int n, int rows) {
 """
 
 
-def test_a_kernel_whose_formulas_have_all_of_it(tmp_path):
+def test_formulas_of_a_kernel_use_source_names(tmp_path):
     (tmp_path / "k.cu").write_text(KERNEL)
     sites = ptxaudit.audit(tmp_path / "k.cu").sites
     said = "\n".join({site.formula for site in sites} | {case.when for site in sites for case in site.conditions})
@@ -135,7 +135,7 @@ LIKE_REGISTERS = re.compile(r"%[rp]d?\d|trip\d|_Z\w|\b(?:and|or|xor|shr|shl|setp
 
 @pytest.mark.parametrize("sample", ["scan", "dynamic_shared", "gemm", "stencil", "spmv", "fft"])
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-def test_no_formula_of_a_sample_names_a_register(sample, isa):
+def test_sample_formulas_name_no_register(sample, isa):
     report = ptxaudit.audit(samples.SAMPLES / sample / f"{sample}.cu", isa=isa)
     assert report.sites
     for site in report.sites:
@@ -144,6 +144,6 @@ def test_no_formula_of_a_sample_names_a_register(sample, isa):
                 assert not LIKE_REGISTERS.search(text), text
 
 
-def test_what_a_formula_is_made_of_are_numbers_not_what_is_done_with_them():
+def test_sources_of_a_formula_exclude_its_operations():
     formula = "(mulhi.u(param_0[8:12], cvt.rn.f32(threadIdx.x)) + f2i.s(param_1) + tile.size) * bfe.u(n, 4, 8) + more"
     assert sources(formula) == ["parameter 0 (bytes 8 to 11)", "threadIdx.x", "parameter 1", "tile.size", "n", "more"]

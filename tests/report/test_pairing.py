@@ -62,7 +62,7 @@ def pairings(report) -> list:
 
 
 @pytest.mark.parametrize("body, expected", CASES.values(), ids=CASES)
-def test_what_an_access_became(body, expected):
+def test_access_is_paired_with_its_machine_code(body, expected):
     report = both(body)
     found = pairings(report)
     assert [(p.what, p.times, len(p.ptx), len(p.sass), p.hoisted) for p in found] == expected
@@ -79,7 +79,7 @@ def test_what_an_access_became(body, expected):
 
 
 @pytest.mark.parametrize("case", ("merged", "kept", "unrolled", "narrowed"))
-def test_without_the_map_by_position_and_order(case, monkeypatch):
+def test_accesses_without_ptxas_map_pair_by_position(case, monkeypatch):
     """The accesses of a source line pair by the bytes that they cover; the positions imitate `-lineinfo`."""
     known = pairings(both(CASES[case][0]))
     side = pairing.side
@@ -96,7 +96,7 @@ def test_without_the_map_by_position_and_order(case, monkeypatch):
     assert [replace(p, by="ptxas") for p in found] == known and {p.by for p in found} == {"position"}
 
 
-def test_the_text_shows_a_line_for_each_fate():
+def test_text_has_a_line_per_kind_of_pairing():
     (block,) = pairs_text(both(MERGED + KEPT.replace("st.shared.f32 [%r4], %f1; ", "")))
     lines = block.splitlines()
     assert lines[0] == "machine code that ptxas made of k (sm_90)"
@@ -105,12 +105,12 @@ def test_the_text_shows_a_line_for_each_fate():
     assert any("ld.shared.v4.f32" in line and "kept" in line and "LDS.128" in line for line in lines)
 
 
-def test_one_instruction_set_pairs_with_nothing():
+def test_one_instruction_set_has_no_pairing():
     report = ptxaudit.audit(HEAD + MERGED + TAIL)
     assert all(site.pairing is None and site.pairs_with is None for site in report.sites) and not pairs_text(report)
 
 
-def test_a_triton_cache_pairs_its_files(tmp_path):
+def test_files_of_a_triton_cache_are_paired(tmp_path):
     from ptxaudit.frontend.compile.ptxas import assemble
 
     (tmp_path / "k.ptx").write_text(HEAD + MERGED + TAIL)
@@ -118,7 +118,7 @@ def test_a_triton_cache_pairs_its_files(tmp_path):
     assert [(p.what, p.times) for p in pairings(ptxaudit.audit(tmp_path, isa="both"))] == [("merged", 4)]
 
 
-def test_kernels_of_one_name_in_other_files_are_not_mixed_up(tmp_path):
+def test_kernels_with_one_name_in_several_files_are_not_confused(tmp_path):
     from ptxaudit.frontend.compile.ptxas import assemble
 
     for name, body in (("a", MERGED), ("b", NARROWED)):
@@ -133,7 +133,7 @@ def test_kernels_of_one_name_in_other_files_are_not_mixed_up(tmp_path):
     assert [finding.certain for finding in split] == [True] and "machine code has" in split[0].what
 
 
-def test_a_cubin_with_line_information_brings_its_ptx(tmp_path):
+def test_cubin_with_line_information_contains_its_ptx(tmp_path):
     from ptxaudit.frontend.compile.ptxas import assemble
 
     (tmp_path / "k.cubin").write_bytes(assemble(HEAD + MERGED + TAIL, "sm_90", ["--generate-line-info"]).cubin)

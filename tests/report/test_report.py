@@ -50,7 +50,7 @@ def full_report() -> Report:
     )
 
 
-def test_json_keeps_to_the_schema_and_reads_back_equal():
+def test_json_is_valid_and_reads_back_equal():
     written = full_report()
     validate(json.loads(written.to_json()))
     assert parse_report(written.to_json()) == written
@@ -70,7 +70,7 @@ def test_json_keeps_to_the_schema_and_reads_back_equal():
         ("Span", "span"),
     ],
 )
-def test_the_schema_names_every_field_and_requires_it(record, definition):
+def test_schema_requires_every_field(record, definition):
     fields = [field.name for field in structs.fields(getattr(records, record))]
     schema = validator().schema["$defs"][definition]
     assert sorted(schema["properties"]) == sorted(schema["required"]) == sorted(fields)
@@ -88,7 +88,7 @@ def test_the_schema_names_every_field_and_requires_it(record, definition):
         {"evidence": "hearsay"},
     ],
 )
-def test_the_schema_refuses_what_is_not_a_report(change):
+def test_schema_rejects_other_values(change):
     data = full_report().to_dict()
     data["kernels"][0]["sites"][0].update(change)
     with pytest.raises(jsonschema.ValidationError):
@@ -105,7 +105,7 @@ def test_totals_are_sums_over_settled_sites_only():
     assert kernel(site(1), open_site(Status.UNREACHED)).totals.complete
 
 
-def test_launch_reads_as_a_line():
+def test_launch_is_one_line_of_text():
     assert str(LAUNCH) == "grid 2×2, block 32×8"
     assert str(structs.replace(LAUNCH, cluster=(2, 1, 1), grid=None)) == "block 32×8, cluster 2"
 
@@ -129,7 +129,7 @@ TEXT = full_report().to_json()
         ("[" * 100_000, "nested too deeply", False),
     ],
 )
-def test_what_is_not_a_report_is_named(tmp_path, text, what, line):
+def test_file_that_is_no_report_is_rejected(tmp_path, text, what, line):
     path = tmp_path / "r.json"
     path.write_text(text)
     with pytest.raises(InputError) as caught:
@@ -139,7 +139,7 @@ def test_what_is_not_a_report_is_named(tmp_path, text, what, line):
     assert (caught.value.line is not None) == line
 
 
-def test_a_report_that_is_not_there_or_not_text(tmp_path):
+def test_missing_or_binary_report_is_rejected(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         read_report(tmp_path / "none.json")
     (tmp_path / "b.json").write_bytes(b"\xff\xfe\x00{")
@@ -199,7 +199,7 @@ def test_damaged_report_or_baseline_causes_no_internal_error(seed, tmp_path):
             judge(good, [], ratchet=ratchet)
 
 
-def test_json_is_written_in_pieces_as_in_one():
+def test_streamed_json_equals_json_dumps():
     for given in (full_report(), report()):
         for indent in (2, None, 1):
             assert given.to_json(indent) == json.dumps(given.to_dict(), indent=indent, ensure_ascii=False) + "\n"

@@ -56,7 +56,7 @@ int main(void) {
 """
 
 
-def test_the_blocks_are_those_that_the_vendors_header_counts(tmp_path) -> None:
+def test_occupancy_equals_the_vendors_header(tmp_path) -> None:
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("no C compiler")
@@ -113,7 +113,7 @@ def _case(rng: random.Random, number: int) -> dict[str, int]:
         ("sm_75", 1024, 0, 64, 16, Occupancy(100.0, 1, "threads")),  # barriers do not count yet
     ],
 )
-def test_by_hand(arch, threads, shared, registers, barriers, expected) -> None:
+def test_occupancy_equals_figures_derived_by_hand(arch, threads, shared, registers, barriers, expected) -> None:
     assert occupancy(arch, threads, shared, registers, barriers) == expected
 
 
@@ -128,7 +128,7 @@ def told(*launches):
     return {kernel.name: kernel.occupancy for kernel in ptxaudit.audit(KERNEL, isa="sass", launches=launches).kernels}
 
 
-def test_a_report_has_it_where_a_block_is_known() -> None:
+def test_report_has_the_occupancy_if_the_block_is_known() -> None:
     """33 KB of static shared memory and 1 KB for the system, six times in 228 KB: 6 blocks of 8 warps."""
     found = told(
         ptxaudit.Launch("fixed", grid=1, block=256),

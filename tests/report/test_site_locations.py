@@ -46,7 +46,7 @@ here = folder_with({"copy.cu": COPY})
         "/usr/include/c++/12/cmath",
     ],
 )
-def test_a_header_of_a_toolkit_is_known_by_its_path(file):
+def test_toolkit_header_is_recognised_by_its_path(file):
     assert is_installed(file)
 
 
@@ -61,11 +61,11 @@ def test_a_header_of_a_toolkit_is_known_by_its_path(file):
         "/usr/src/app/k.cu",
     ],
 )
-def test_a_header_of_the_users_own_is_not(file):
+def test_users_header_is_not_a_toolkit_header(file):
     assert not is_installed(file)
 
 
-def test_where_all_of_a_stack_is_installed_the_access_itself_is_the_place():
+def test_access_in_installed_headers_only_is_located_at_itself():
     inner = "/usr/local/cuda/include/a.h"
     stack = (Frame("/usr/local/cuda/include/b.h", 7, "f"), Frame("/src/k.cu", 9, "g"), Frame("/src/k.cu", 20, "h"))
     assert line_of(Source(inner, 3, 0, None, stack)) == "k.cu:9"
@@ -73,7 +73,7 @@ def test_where_all_of_a_stack_is_installed_the_access_itself_is_the_place():
     assert line_of(Source(inner, 3, 0, None, stack[:1])) == "a.h:3"
 
 
-def test_the_text_has_the_users_line_and_below_it_the_header_once():
+def test_text_shows_the_users_line_and_the_header_once():
     stack = (
         Frame("/usr/local/cuda/include/b.h", 7, "inner(float*)"),
         Frame("/src/k.cu", 9, "void nv::copy<float>(float*)", "copy(s, a);"),
@@ -89,7 +89,7 @@ def test_the_text_has_the_users_line_and_below_it_the_header_once():
     )
 
 
-def test_a_copy_of_the_toolkit_is_found_at_the_line_that_asks_for_it(here):
+def test_toolkit_copy_is_located_at_the_users_line(here):
     text = run("audit", "copy.cu", *LAUNCH).stdout
     assert re.search(r"^  copy\.cu:4 +cp\.async\.cg", text, re.MULTILINE)
     assert text.count("cuda_pipeline_helpers.h") == 1 and "cuda_pipeline_primitives.h" not in text
@@ -101,7 +101,7 @@ def test_a_copy_of_the_toolkit_is_found_at_the_line_that_asks_for_it(here):
     )
 
 
-def test_a_report_has_the_whole_stack_and_its_ids_stay(here):
+def test_report_has_the_inline_stack_and_stable_ids(here):
     copy = next(one for one in ptxaudit.audit("copy.cu", launches=[ptxaudit.Launch("copy", 1, 32)]).sites if one.lines)
     assert copy.source.file.endswith("cuda_pipeline_helpers.h") and len(copy.source.inlined) > 2
     assert copy.id.startswith("copy@cuda_pipeline_helpers.h:")

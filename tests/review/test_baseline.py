@@ -256,7 +256,7 @@ extern "C" __global__ void k(const float* in, float* out) {
 LAUNCH = ["--grid", "1", "--block", "32"]
 
 
-def test_update_then_gate_then_worse_then_stale(tmp_path, monkeypatch):
+def test_baseline_is_written_held_exceeded_and_reported_stale(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "k.cu"
     file.write_text(KERNEL)

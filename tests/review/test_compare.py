@@ -92,17 +92,17 @@ def ranged(low, high, **changes):
         (at(status=Status.UNREACHED, requests=0), (1, 1), Verdict.DIFFERS),
     ],
 )
-def test_a_site_is_judged(ours, counted, verdict) -> None:
+def test_site_is_compared_with_its_counts(ours, counted, verdict) -> None:
     assert judge(ours, Counted(16, ours.text, *counted))[0] is verdict
 
 
-def test_a_copy_past_the_caches_is_held_to_its_requests() -> None:
+def test_copy_past_the_caches_is_compared_by_requests() -> None:
     copy = ranged(0, 0, opcode="LDGSTS.E.BYPASS.128", requests=4, status=Status.BOUNDED)
     assert judge(copy, Counted(16, "", 4, 32))[0] is Verdict.REQUESTS
     assert judge(copy, Counted(16, "", 5, 32))[0] is Verdict.DIFFERS
 
 
-def test_without_a_launch_a_request_limits_the_whole() -> None:
+def test_figures_per_request_bound_the_counted_sum() -> None:
     invariant = at(
         status=Status.INVARIANT,
         requests=None,
@@ -116,7 +116,7 @@ def test_without_a_launch_a_request_limits_the_whole() -> None:
     assert judge(invariant, Counted(16, "", 4, 9))[0] is Verdict.DIFFERS
 
 
-def test_lanes_that_are_not_known_are_cases_of_one_range() -> None:
+def test_unknown_lanes_are_cases_of_one_range() -> None:
     cases = (Condition("all lanes that can take part do", 1, 1, 1), Condition("fewer lanes do", 1, 2))
     figures = {"status": Status.DATA_DEPENDENT, "reason": "x", "requests": None, "wavefronts": None}
     lanes = at(per_request=Span(1, 2), conditions=cases, **figures)
@@ -136,14 +136,14 @@ def test_lanes_that_are_not_known_are_cases_of_one_range() -> None:
         (40, Verdict.DISPUTED),
     ],
 )
-def test_a_disputed_site_is_settled_by_the_counter(counter, verdict) -> None:
+def test_disputed_site_is_settled_by_the_launch_counter(counter, verdict) -> None:
     counters = {} if counter is None else {"op_ld": counter}
     result = compare(entry(exact(opcode="LDS.64")), Profile("k", (Counted(16, "LDS.64 R0, [R2]", 4, 12, 8),), counters))
     assert [row.verdict for row in result.rows] == [verdict]
     assert result.differs == (verdict is Verdict.DIFFERS)
 
 
-def test_a_counter_says_nothing_where_the_errors_of_the_profiler_cancel() -> None:
+def test_counter_is_inconclusive_if_profiler_errors_cancel() -> None:
     """LDS.128 with 16 lanes on one address costs 2 wavefronts instead of 1, and with pairs on three addresses 3 instead
     of 4.
     """
@@ -154,7 +154,7 @@ def test_a_counter_says_nothing_where_the_errors_of_the_profiler_cancel() -> Non
 
 
 @pytest.mark.parametrize(("counter", "verdict"), [(8, Verdict.DISPUTED), (9, Verdict.DISPUTED), (7, Verdict.DIFFERS)])
-def test_a_counter_that_strays_by_a_wavefront_is_no_proof(counter, verdict) -> None:
+def test_counter_off_by_one_wavefront_is_no_proof(counter, verdict) -> None:
     """Forty runs of one launch: 35 counted 300 wavefronts of loads, five counted 301, as did the profiler's own sum."""
     result = compare(
         entry(exact(opcode="LDS.128")), Profile("k", (Counted(16, "LDS.128", 4, 9, 8),), {"op_ld": counter})
@@ -172,7 +172,7 @@ def test_a_counter_that_strays_by_a_wavefront_is_no_proof(counter, verdict) -> N
         ({"wavefronts": 4, "per_request": Span(0, 2)}, 6, True),  # some of both
     ],
 )
-def test_the_counter_has_atomic_operations_of_other_memory_too(figures, counted, agrees) -> None:
+def test_atomic_counter_includes_other_memory(figures, counted, agrees) -> None:
     site = exact(opcode="ATOM.E.ADD.STRONG.GPU", access="atomic", **figures)
     profile = Profile("k", (Counted(16, site.text, 4, figures["wavefronts"]),), {"op_atom": counted})
     (total,) = compare(entry(site), profile).totals
@@ -183,7 +183,7 @@ def test_the_counter_has_atomic_operations_of_other_memory_too(figures, counted,
     ("sectors", "tags", "verdict"),
     [(1024, 4, "disputed"), (64, 0, "disputed"), (0, 7552, "disputed"), (64, 16, "differs"), (16, 4, "within")],
 )
-def test_sectors_that_no_tag_requests_can_hold_prove_nothing(sectors, tags, verdict) -> None:
+def test_sectors_inconsistent_with_tag_requests_are_disputed(sectors, tags, verdict) -> None:
     """A tag request covers one to four sectors of a line. Such counts occurred for `@!P0 LDGSTS.E.BYPASS.128` in 64
     warps, of which four had lanes that copy, and for an `@P0` one that copies in a kernel of CUTLASS.
     """
@@ -217,7 +217,7 @@ def test_sectors_that_no_tag_requests_can_hold_prove_nothing(sectors, tags, verd
         ("LDGSTS.E.BYPASS.LTC128B.128 desc[UR14][R12.64], [R138]", 8192, "differs"),
     ],
 )
-def test_sectors_of_copies_behind_a_predicate_prove_nothing(text, tags, verdict) -> None:
+def test_sectors_of_predicated_copies_are_disputed(text, tags, verdict) -> None:
     """The profiler counts this way for a matrix product of CUTLASS on an H100: 64 copies take 16,384 sectors; those
     guarded by P0 are reported with 15,136 to 16,256, and with the tag requests of the others.
     """
@@ -243,7 +243,7 @@ def test_sectors_of_copies_behind_a_predicate_prove_nothing(text, tags, verdict)
 
 
 @pytest.mark.parametrize(("stores", "rest", "agrees"), [(120, 228, True), (124, 224, True), (124, 222, False)])
-def test_copies_that_are_counted_among_stores_are_copies(stores, rest, agrees) -> None:
+def test_copies_counted_among_stores_are_summed_with_copies(stores, rest, agrees) -> None:
     """In a launch of cp.async of 4 bytes on an H200, 120 wavefronts of stores and 228 of copies were counted as 124 and
     224.
     """
@@ -255,7 +255,7 @@ def test_copies_that_are_counted_among_stores_are_copies(stores, rest, agrees) -
     assert (of_copies.agrees, of_copies.refutes) == (agrees, not agrees)
 
 
-def test_an_instruction_that_the_report_lacks_is_told() -> None:
+def test_profiled_instruction_missing_from_the_report_is_listed() -> None:
     result = compare(
         entry(exact()),
         Profile("k", (Counted(16, "LDS R0, [R2]", 4, 8), Counted(32, "STS [R2], R0", 4, 4), Counted(48, "FADD", 4, 0))),
@@ -279,12 +279,12 @@ def profile(name="k", requests=4, wavefronts=8, text="LDS R0, [R2]", **changes):
         ("k(float const*)", "k(const float *)"),
     ],
 )
-def test_a_kernel_is_found_by_either_spelling(ours, theirs) -> None:
+def test_kernel_matches_by_mangled_or_demangled_name(ours, theirs) -> None:
     result = compare_all(report(entry(exact(), name=ours)), [profile(theirs)])
     assert len(result.comparisons) == 1 and not result.differs
 
 
-def test_launches_are_matched_by_grid_then_in_order_then_by_agreement() -> None:
+def test_launches_match_by_grid_then_order_then_agreement() -> None:
     large = {"launch": LAUNCH.__class__(grid=(9, 1, 1), block=(32, 1, 1))}
     entries = entry(exact()), entry(exact(requests=9), **large)
     other = profile(requests=9, grid=(9, 1, 1), block=(32, 1, 1))
@@ -294,7 +294,7 @@ def test_launches_are_matched_by_grid_then_in_order_then_by_agreement() -> None:
     assert compare_all(report(*entries), [profile(requests=9), profile()]).differs
 
 
-def test_a_launch_of_another_size_is_not_compared() -> None:
+def test_launch_of_another_size_is_not_compared() -> None:
     """Its counts are not those of the report's launch, and tell nothing about it."""
     of = {"launch": LAUNCH.__class__(grid=(5, 1, 1), block=(32, 1, 1))}
     smaller = profile(requests=9, grid=(4, 1, 1), block=(32, 1, 1))
@@ -307,13 +307,13 @@ def test_a_launch_of_another_size_is_not_compared() -> None:
     )
 
 
-def test_another_build_is_refused() -> None:
+def test_profile_of_another_build_is_rejected() -> None:
     result = compare_all(report(entry(exact())), [profile(text="STS [R2], R0")])
     assert "at 0x10 the report has LDS, the profile STS" in result.problems[0].what
     assert not result.comparisons
 
 
-def test_a_profile_of_nothing_in_the_report_is_refused() -> None:
+def test_profile_without_a_kernel_of_the_report_is_rejected() -> None:
     with pytest.raises(InputError, match="no kernel of the profile is in the report: other"):
         compare_all(report(entry(exact())), [profile("other")])
     with pytest.raises(InputError, match="no machine code"):
@@ -327,7 +327,7 @@ def table(name="k", requests=4, wavefronts=8):
     return TABLE.format(name=name, requests=requests, wavefronts=wavefronts)
 
 
-def test_a_source_page_is_read() -> None:
+def test_source_page_of_a_profile_is_read() -> None:
     text = "==PROF== Connected to process 1\n\n" + table() + table(wavefronts="1,024")
     first, second = parse_export(text).profiles
     assert first.counted[1] == Counted(16, "LDS R0, [R2]", 4, 8, 4)
@@ -335,13 +335,13 @@ def test_a_source_page_is_read() -> None:
     assert second.counted[1].wavefronts == 1024
 
 
-def test_a_table_that_is_written_twice_is_one_launch() -> None:
+def test_table_exported_twice_is_one_launch() -> None:
     assert len(parse_export(table() * 2).profiles) == 1
     assert len(parse_export(table() * 4).profiles) == 2
     assert len(parse_export(table() + table("j") + table()).profiles) == 3
 
 
-def test_each_page_writes_the_name_of_a_template_in_its_own_way(tmp_path) -> None:
+def test_template_names_of_both_pages_are_matched(tmp_path) -> None:
     raw = '"ID","Kernel Name","Grid Size","l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"\n'
     raw += "".join(f'"{at}","void k<{at}, 1>(float *)","({at}, 1, 1)","{at}"\n' for at in (8, 9))
     source = "".join(table(f"void k<(int){at}, (bool)1>(float *)", requests=at) for at in (9, 8))
@@ -370,7 +370,7 @@ def test_each_page_writes_the_name_of_a_template_in_its_own_way(tmp_path) -> Non
         ("void k<&a::multiply>(const float *)", "void k<&(a::multiply(float const*, int))>(float const*)"),
     ],
 )
-def test_names_that_are_written_otherwise_are_of_one_kernel(one, other) -> None:
+def test_spellings_of_one_kernel_name_are_equal(one, other) -> None:
     assert simplified(one) == simplified(other)
 
 
@@ -383,11 +383,11 @@ def test_names_that_are_written_otherwise_are_of_one_kernel(one, other) -> None:
         ("k<&f>(int)", "k<&(g(float*))>(int)"),
     ],
 )
-def test_names_of_two_kernels_stay_two(one, other) -> None:
+def test_names_of_two_kernels_remain_distinct(one, other) -> None:
     assert simplified(one) != simplified(other)
 
 
-def test_instances_of_a_template_are_not_taken_for_each_other(tmp_path) -> None:
+def test_template_instances_are_distinguished(tmp_path) -> None:
     raw = '"ID","Kernel Name","Grid Size"\n"0","void k<const float *, 1>(T1)","(8, 1, 1)"\n'
     raw += '"1","void k<const int *, 1>(T1)","(9, 1, 1)"\n'
     source = table("void n::k<const float *, (int)1>(T1)", requests=1)
@@ -405,7 +405,7 @@ def test_instances_of_a_template_are_not_taken_for_each_other(tmp_path) -> None:
     assert _of_name(kernels, "k") == kernels
 
 
-def test_columns_may_be_called_otherwise_and_be_missing() -> None:
+def test_profile_columns_may_have_other_names_or_be_missing() -> None:
     text = '"Kernel Name","k",\n"#","Source","inst_executed"\n"1","LDC R1","4"\n"2","LDS R0, [R2]","4"\n'
     assert parse_export(text).profiles[0].counted[1] == Counted(16, "LDS R0, [R2]", 4, None, None)
 
@@ -422,12 +422,12 @@ def test_columns_may_be_called_otherwise_and_be_missing() -> None:
         ),
     ],
 )
-def test_what_is_no_source_page_is_refused(text, what) -> None:
+def test_file_that_is_no_source_page_is_rejected(text, what) -> None:
     with pytest.raises(InputError, match=what):
         parse_export(text, "x.csv")
 
 
-def test_a_file_that_cannot_be_read_is_refused(tmp_path) -> None:
+def test_unreadable_profile_is_rejected(tmp_path) -> None:
     (tmp_path / "r.ncu-rep").write_bytes(b"\xff\xfe\0NVR")
     for name, what in (("r.ncu-rep", "not UTF-8"), ("missing.csv", "cannot read the profile")):
         with pytest.raises(InputError, match=what):
@@ -459,14 +459,14 @@ def run(*arguments):
     return CliRunner().invoke(main, ["compare", *map(str, arguments)])
 
 
-def test_a_real_export_agrees_with_the_report(exported) -> None:
+def test_exported_profile_agrees_with_the_report(exported) -> None:
     result = run(exported / "report.json", exported / "source.csv", exported / "raw.csv")
     assert result.exit_code == 0, result.output
     assert "32 of 32 sites agree: 2 disputed, 30 equal" in result.output
     assert "the launch's counter agrees with the report (op_ld: 4, by instructions 8)" in result.output
 
 
-def test_a_real_export_agrees_in_its_columns_of_global_memory(exported) -> None:
+def test_exported_profile_agrees_in_global_memory(exported) -> None:
     """The pointers of that program came from cudaMalloc: multiples of 256."""
     launches = [
         launch
@@ -488,13 +488,13 @@ def test_a_real_export_agrees_in_its_columns_of_global_memory(exported) -> None:
     assert "sectors" in told.output and "global memory" in told.output
 
 
-def test_without_the_raw_page_nothing_settles(exported) -> None:
+def test_disputed_sites_without_the_raw_page_remain_disputed(exported) -> None:
     result = run(exported / "report.json", exported / "source.csv")
     assert result.exit_code == 0
     assert "no counter of this launch can decide" in result.output
 
 
-def test_the_json_keeps_to_its_schema(exported) -> None:
+def test_compare_json_is_valid(exported) -> None:
     result = run(exported / "report.json", exported / "source.csv", exported / "raw.csv", "--format", "json")
     document = json.loads(result.output)
     jsonschema.validate(document, json.loads(SCHEMA.read_text()))
@@ -502,7 +502,7 @@ def test_the_json_keeps_to_its_schema(exported) -> None:
     assert {kernel["name"] for kernel in document["kernels"]} >= {"v4_two_way", "float_32_pitch_33"}
 
 
-def test_a_wrong_figure_is_found(exported, tmp_path) -> None:
+def test_compare_detects_a_wrong_figure(exported, tmp_path) -> None:
     document = json.loads((exported / "report.json").read_text())
     wrong = next(
         site for kernel in document["kernels"] for site in kernel["sites"] if kernel["name"] == "float_32_pitch_33"
@@ -514,7 +514,7 @@ def test_a_wrong_figure_is_found(exported, tmp_path) -> None:
     assert "129 wavefronts in the report, 128 counted" in result.output
 
 
-def test_bad_input_is_told(exported) -> None:
+def test_compare_rejects_bad_input_with_a_message(exported) -> None:
     for arguments, words in (
         ((exported / "report.json", exported / "raw.csv"), "no source page"),
         ((exported / "source.csv", exported / "source.csv"), "not JSON"),
@@ -525,6 +525,6 @@ def test_bad_input_is_told(exported) -> None:
 
 
 @pytest.mark.parametrize("text", ['"Address","Source"\n"' + "x" * 200_000 + '","y"\n', '"' + "x" * 200_000])
-def test_a_cell_that_is_too_long_is_a_message(text):
+def test_oversized_csv_cell_is_rejected(text):
     with pytest.raises(InputError, match="not CSV: field larger than"):
         parse_export(text, "p.csv")

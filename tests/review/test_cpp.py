@@ -31,13 +31,13 @@ def declared(text: str):
         ("__shared__ float s[A > B ? A : B];", "s", "float", ["A > B ? A : B"]),
     ],
 )
-def test_declarations(text, name, type, dims) -> None:
+def test_shared_array_declarations_are_read(text, name, type, dims) -> None:
     (found,) = declared(f"__global__ void k() {{ {text} }}")
     assert (found.name, found.type.text, [dim.text for dim in found.dims]) == (name, type, dims)
     assert found.external == text.startswith("extern") and found.function == "k" and found.alone
 
 
-def test_several_of_one_statement() -> None:
+def test_several_arrays_of_one_statement_are_read() -> None:
     first, second = declared("__global__ void k() { __shared__ float a[4], b[N][2]; }")
     assert (first.name, second.name, second.type.text, first.alone) == ("a", "b", "float", False)
 
@@ -53,11 +53,11 @@ def test_several_of_one_statement() -> None:
         "\n#define S __shared__ float s[32];\n",
     ],
 )
-def test_what_is_no_array_is_none(text) -> None:
+def test_text_without_a_shared_array_has_no_declaration(text) -> None:
     assert declared(f"void k() {{ {text} }}") == ()
 
 
-def test_the_function_and_its_template_parameters() -> None:
+def test_declaration_has_its_function_and_template_parameters() -> None:
     text = """
 namespace a { struct B {
     template <typename T, int N = 4, bool ...Rest>
@@ -68,7 +68,7 @@ namespace a { struct B {
     assert (found.function, found.templates[:2]) == ("f", ("T", "N")) and found.line == 4
 
 
-def test_accesses() -> None:
+def test_accesses_of_an_array_are_read() -> None:
     text = """
 void k() {
     __shared__ P s[8][9];
@@ -114,11 +114,11 @@ void l() { s[7][8]; }
         ("16 > 3", None),
     ],
 )
-def test_constants(text, value) -> None:
+def test_constant_expressions_are_evaluated(text, value) -> None:
     assert value_of(text, {"N": 16, "M": "N / 2", "A": "B", "B": "A"}) == value
 
 
-def test_constants_of_a_file() -> None:
+def test_constants_of_a_file_are_collected() -> None:
     text = (
         "#define TILE 32 // a comment\n#define F(x) x\nconstexpr int kRow = TILE + 1, kMore = 2;\nconst unsigned kSize"
         " = kRow * 4;\nenum { kOne = 1 };\nint x = 3;\n"
@@ -133,6 +133,6 @@ def test_constants_of_a_file() -> None:
     assert "F" not in known
 
 
-def test_a_macro_that_names_an_array_is_found() -> None:
+def test_macro_that_names_an_array_is_found() -> None:
     source = read("#define AT(i) \\\n    tile[i]\n#define OTHER tiles\n")
     assert source.macros_with("tile") == ["AT"]

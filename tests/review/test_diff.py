@@ -49,7 +49,7 @@ def matched(old, new):
 # --- matching -------------------------------------------------------------------------------
 
 
-def test_sites_match_by_line_and_access_whatever_their_offsets():
+def test_sites_match_by_line_and_access_not_by_offset():
     old = [at(10, offset=16), at(10, "store", offset=32), at(12, offset=48)]
     new = [at(10, "store", offset=160), at(12, offset=176), at(10, offset=192)]
     pairs = pairs_of(kernel(*old), kernel(*new))
@@ -63,7 +63,7 @@ def test_equal_positions_match_in_order():
 
 
 @pytest.mark.parametrize("text", [True, False], ids=["with text", "without text"])
-def test_a_line_inserted_above_moves_all_sites(text):
+def test_inserted_line_moves_the_sites_below(text):
     def told(n):
         return f"x{n} = s[i + {n}];" if text else None
 
@@ -72,26 +72,26 @@ def test_a_line_inserted_above_moves_all_sites(text):
     assert matched(old, new) == [(10 + n, 13 + n) for n in range(5)]
 
 
-def test_text_tells_an_inserted_site_from_a_moved_one():
+def test_source_text_distinguishes_inserted_from_moved_sites():
     old = [at(10 + n, text=f"load {n}") for n in range(4)]
     new = [at(10, text="load new"), *(at(11 + n, text=f"load {n}") for n in range(4))]
     assert matched(old, new) == [(None, 10), (10, 11), (11, 12), (12, 13), (13, 14)]
 
 
-def test_a_line_rewritten_in_place_is_the_same_site():
+def test_line_edited_in_place_is_the_same_site():
     old = [at(10, text="a"), at(11, text="t[x][y]"), at(12, text="b")]
     new = [at(20, text="a"), at(21, text="t[x][y + 1]"), at(22, text="b")]
     assert matched(old, new) == [(10, 20), (11, 21), (12, 22)]
 
 
-def test_a_rewritten_block_pairs_by_its_accesses():
+def test_rewritten_block_matches_by_accesses():
     old = [at(10, text="a"), at(11, "load", text="p"), at(12, "store", text="q"), at(13, text="b")]
     new = [at(10, text="a"), at(11, "store", text="Q"), at(13, text="b")]
     assert matched(old, new) == [(10, 10), (12, 11), (13, 13), (11, None)]
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4))), ids=lambda order: "".join(map(str, order)))
-def test_lines_that_changed_places_are_the_same_lines(order):
+def test_reordered_lines_match_by_text(order):
     cost = (8, 64, 16, 32)
     plain = [at(10 + n, text=f"s{n} = v;", wavefronts=cost[n]) for n in range(4)]
     moved = [at(20 + place, text=f"s{n} = v;", wavefronts=cost[n]) for place, n in enumerate(order)]
@@ -113,7 +113,7 @@ def test_lines_that_changed_places_are_the_same_lines(order):
     }
 
 
-def test_the_inline_stack_tells_equal_lines_apart():
+def test_inline_stacks_distinguish_equal_lines():
     old = [at(5, inlined=(20,), text="c"), at(5, inlined=(30,), text="c")]
     new = [at(5, inlined=(30,), text="c"), at(5, inlined=(40,), text="c")]
     pairs = pairs_of(kernel(*old), kernel(*new))
@@ -126,12 +126,12 @@ def test_inline_frames_move_with_their_lines():
     assert matched(old, new) == [(5, 7), (30, 32)]
 
 
-def test_a_renamed_file_is_the_same_file():
+def test_renamed_file_is_the_same_file():
     old, new = [at(5, file="/a/old.cuh"), at(9)], [at(5, file="/b/new.cuh"), at(9)]
     assert matched(old, new) == [(5, 5), (9, 9)]
 
 
-def test_the_inputs_themselves_may_have_two_names():
+def test_input_files_with_different_names_match():
     old = kernel(at(5, file="before.cu"), at(2, file="x.h"), input="before.cu")
     new = kernel(at(5, file="after.cu"), at(2, file="x.h"), input="dir/after.cu")
     assert lines(pairs_of(old, new)) == [(5, 5), (2, 2)]
@@ -144,7 +144,7 @@ def test_sites_without_line_information_match_by_order_of_their_accesses():
     assert [(a and a.id, b and b.id) for a, b in pairs] == [("b", "B"), ("c", "C"), ("a", None)]
 
 
-def test_line_information_on_one_side_only_leaves_the_order():
+def test_sites_with_lines_on_one_side_match_by_order():
     old, new = [site(None, "load", id="a"), site(None, "store", id="b")], [at(5, "load"), at(7, "store")]
     assert [(a.access, b.access) for a, b in pairs_of(kernel(*old), kernel(*new))] == [
         ("load", "load"),
@@ -156,7 +156,7 @@ def test_line_information_on_one_side_only_leaves_the_order():
     ]
 
 
-def test_the_lines_of_one_statement_are_near():
+def test_lines_of_one_statement_match():
     """Compilers attribute the accesses of a statement to any of its lines."""
     for first, second in (("asm(", '"r"(x));'), (None, None)):
         old, new = (
@@ -174,14 +174,14 @@ def test_site_attributed_to_another_line_of_equal_source_is_moved():
     assert matched(old, edited) == [(5, 5), (None, 12), (320, None)]
 
 
-def test_copies_that_were_turned_round_are_told_by_their_cost():
+def test_swapped_copies_of_a_line_match_by_cost():
     old, new = [at(10, wavefronts=64, id="a"), at(10, id="b")], [at(10, id="A"), at(10, wavefronts=64, id="B")]
     assert [(a.id, b.id) for a, b in pairs_of(kernel(*old), kernel(*new))] == [("b", "A"), ("a", "B")]
     blind = [structs.replace(one, source=None) for one in old]
     assert [(a.id, b.id) for a, b in pairs_of(kernel(*blind), kernel(*new))] == [("b", "A"), ("a", "B")]
 
 
-def test_lines_of_one_statement_are_one_place_and_those_of_two_are_not():
+def test_swapped_costs_match_only_within_a_statement():
     def swapped(first):
         old = [at(10, text=first, wavefronts=64), at(11, text="s[j];")]
         new = [at(10, text=first), at(11, text="s[j];", wavefronts=64)]
@@ -194,7 +194,7 @@ def test_lines_of_one_statement_are_one_place_and_those_of_two_are_not():
     assert swapped("x = s[i];") == ["better", "worse"]
 
 
-def test_another_access_on_the_same_line_is_another_site():
+def test_different_access_on_one_line_is_another_site():
     assert matched([at(10)], [at(10, "store")]) == [(None, 10), (10, None)]
 
 
@@ -208,7 +208,7 @@ def test_alignment_is_a_common_subsequence(old, new):
 
 
 @given(st.lists(st.tuples(st.integers(1, 40), st.sampled_from(["load", "store"]))), st.integers(0, 9), st.booleans())
-def test_every_site_is_in_exactly_one_pair(places, shift, text):
+def test_matching_has_every_site_once(places, shift, text):
     old = [at(line, access, text=f"line {line}" if text else None) for line, access in places]
     new = [at(line + shift, access, text=f"line {line}" if text else None) for line, access in places]
     pairs = pairs_of(kernel(*old), kernel(*new))
@@ -293,11 +293,11 @@ def by_shape(low: int, high: int):
         (invariant(1), by_shape(2, 32), Verdict.STATUS_CHANGED),
     ],
 )
-def test_the_verdict_on_a_site(old, new, verdict):
+def test_verdict_of_a_site_by_its_figures(old, new, verdict):
     assert judge(old, new, same_launch=True) is verdict
 
 
-def test_steps_are_compared_by_what_is_proved_of_them():
+def test_copy_steps_are_compared_by_their_proved_ranges():
     (change,) = diff_reports(report(kernel(copy(2, 2))), report(kernel(copy(1, 4)))).kernels[0].changes
     assert (change.verdict, change.impact) == (Verdict.STATUS_CHANGED, -1)
     each = {"lines": None, "lines_proved": None}
@@ -306,19 +306,19 @@ def test_steps_are_compared_by_what_is_proved_of_them():
     assert surely_conflicts(copy(2, 4)) and not surely_conflicts(copy(1, 4))
 
 
-def test_figures_of_the_shapes_that_are_tried_prove_no_conflict():
+def test_figures_of_tried_block_shapes_prove_no_conflict():
     assert surely_conflicts(invariant(2)) and not surely_conflicts(by_shape(2, 32))
     both = together((invariant(2), by_shape(2, 32)))
     assert judge(both, together((invariant(4), by_shape(2, 32))), same_launch=True) is Verdict.STATUS_CHANGED
 
 
-def test_under_another_launch_single_requests_are_compared():
+def test_different_launches_are_compared_per_request():
     old, new = site(wavefronts=8), structs.replace(site(wavefronts=8), requests=80, wavefronts=80, ideal=80)
     assert judge(old, new, same_launch=False) is Verdict.SAME
     assert judge(old, new, same_launch=True) is Verdict.WORSE
 
 
-def test_what_counts_as_worse():
+def test_changes_that_count_as_worse():
     clean, bad = site(1), site(2, wavefronts=64)
 
     def worse(old, new):
@@ -350,7 +350,7 @@ def test_kernels_match_by_name_isa_and_launch():
     assert pairs[3][0] is None and pairs[4][1] is None
 
 
-def test_a_kernel_under_a_changed_launch_is_still_the_same_kernel():
+def test_kernel_with_a_changed_launch_is_the_same_kernel():
     moved = structs.replace(LAUNCH, grid=(9, 9, 1))
     (entry,) = diff_reports(report(kernel(site(1))), report(kernel(site(1), launch=moved))).kernels
     assert entry.old and entry.new and not entry.comparable
@@ -370,7 +370,7 @@ def changes(old, new, **options):
     ]
 
 
-def test_a_vector_that_became_scalars_is_narrowed_and_one_site():
+def test_vector_split_into_scalars_is_one_narrowed_site():
     vector, scalars = pieces(1, 16, wavefronts=32, ideal=32), pieces(4, 4)
     assert changes(vector, scalars) == [("narrowed", "narrowed", 1, 4)]
     assert changes(scalars, vector) == [("widened", "widened", 4, 1)]
@@ -378,7 +378,7 @@ def test_a_vector_that_became_scalars_is_narrowed_and_one_site():
     assert changes(pieces(4, 4, wavefronts=32), vector) == [("better", "widened", 4, 1)]
 
 
-def test_without_a_launch_the_pieces_of_one_pass_are_compared():
+def test_split_vector_without_a_launch_is_compared_per_execution():
     vector = [structs.replace(invariant(4, ideal=4), width=16)]
     scalars = [structs.replace(invariant(4), width=4)] * 4
     assert changes(vector, scalars, launch=None) == [("worse", "narrowed", 1, 4)]
@@ -387,7 +387,7 @@ def test_without_a_launch_the_pieces_of_one_pass_are_compared():
     ]
 
 
-def test_a_line_unrolled_further_is_the_same_work():
+def test_further_unrolled_line_is_the_same_work():
     assert changes(pieces(2, 4, requests=16, active_requests=16, wavefronts=16, ideal=16), pieces(4, 4)) == [
         ("same", None, 2, 4)
     ]
@@ -441,16 +441,16 @@ def test_copies_of_an_unchanged_line_without_a_launch_are_not_new():
     assert diff_reports(report(kernel(*copies(2), launch=None)), report(kernel(*worse, launch=None))).got_worse
 
 
-def test_one_access_more_on_a_line_is_new():
+def test_additional_access_on_a_line_is_new():
     assert [c[0] for c in changes(pieces(3, 4), pieces(4, 4))] == ["same"] * 3 + ["new"]
 
 
-def test_a_copy_that_never_runs_costs_nothing():
+def test_unreached_copy_costs_nothing():
     idle = structs.replace(open_site(Status.UNREACHED, requests=0), source=pieces(1, 4)[0].source)
     assert changes(pieces(1, 4), [*pieces(1, 4), idle]) == [("same", None, 1, 2)]
 
 
-def test_a_renamed_kernel_is_the_same_kernel():
+def test_renamed_kernel_is_the_same_kernel():
     old, new = (
         report(kernel(at(3, text="a"), at(5, text="b"))),
         report(kernel(at(4, text="a"), at(6, text="b"), name="other")),
@@ -466,7 +466,7 @@ def pair_names(old, new):
     ]
 
 
-def test_a_renamed_kernel_that_was_edited_too_is_known_by_its_other_lines():
+def test_renamed_and_edited_kernel_matches_by_unchanged_lines():
     old, new = (
         kernel(at(3, text="a"), at(5, text="b"), at(6, text="c")),
         kernel(at(4, text="a"), at(6, text="b"), at(7, text="d", wavefronts=64), name="other"),
@@ -480,7 +480,7 @@ def test_a_renamed_kernel_that_was_edited_too_is_known_by_its_other_lines():
     assert "renamed kernel: k(float*) → other(float*)\n" in text and "\n\nk(float*) → other(float*)  ptx" in text
 
 
-def test_another_instance_of_a_template_is_the_same_kernel():
+def test_other_template_instance_is_the_same_kernel():
     mine, other, third = "_Z4tmplIfLi32EEvPKT_", "_Z4tmplIfLi34EEvPKT_", "_Z4restIfLi34EEvPKT_"
     for text in ("a", None):
         old = kernel(at(3, text=text), at(4, text="lost" if text else None, wavefronts=64), name=mine)
@@ -494,7 +494,7 @@ def test_another_instance_of_a_template_is_the_same_kernel():
     ]
 
 
-def test_without_lines_a_renamed_kernel_is_known_by_what_its_sites_cost():
+def test_renamed_kernel_without_lines_matches_by_costs():
     costs = (8, 16, 64)
     old, new = (kernel(*(site(None, wavefronts=n) for n in costs), name=name) for name in "ab")
     assert pair_names([old], [new]) == [("a", "b")]
@@ -504,7 +504,7 @@ def test_without_lines_a_renamed_kernel_is_known_by_what_its_sites_cost():
     ]
 
 
-def test_copies_of_one_line_that_became_the_same_are_one_row():
+def test_equally_changed_copies_of_a_line_are_one_row():
     frame = (30,)
     old = report(
         kernel(
@@ -526,7 +526,7 @@ def test_copies_of_one_line_that_became_the_same_are_one_row():
     assert text.count("         = f inlined at k.cu:30: call 30") == 1 and "20 sites: 19 worse, 1 same" in text
 
 
-def test_resources_stand_beside():
+def test_diff_shows_changed_resources():
     old, new = (
         kernel(at(1), registers=32, instructions=100),
         kernel(at(1), registers=40, instructions=90, shared_static=8192),
@@ -570,17 +570,17 @@ k(float*)  ptx, grid 2×2, block 32×8
 """
 
 
-def test_text_says_what_changed_and_where():
+def test_diff_text_shows_changes_with_locations():
     assert diff_text(diff_reports(OLD, NEW)) == TEXT.replace("place        instr", "place              instr")
 
 
-def test_same_sites_are_listed_on_demand():
+def test_unchanged_sites_are_listed_on_demand():
     diff = diff_reports(OLD, NEW)
     assert "moved   k.cu:11 → k.cu:12" in diff_text(diff, everything=True)
     assert diff_text(diff_reports(OLD, OLD)) == "4 sites: 4 same\n"
 
 
-def test_markdown_is_a_table_with_its_bars_escaped():
+def test_markdown_table_escapes_bars():
     new = report(kernel(at(10, text="a = s[i];", wavefronts=64, opcode="a|b"), launch=None))
     text = diff_markdown(diff_reports(OLD, new))
     assert text.startswith("### ptxaudit: got worse\n\n")
@@ -595,7 +595,7 @@ def test_markdown_is_a_table_with_its_bars_escaped():
     )
 
 
-def test_markdown_shows_the_worst_in_as_much_as_a_comment_holds():
+def test_markdown_is_limited_to_a_comment_with_the_worst_first():
     clean = [kernel(*(at(line, text=f"v{line}", wavefronts=64) for line in range(40)), name=f"k{n}") for n in range(40)]
     better = [kernel(*(at(line, text=f"v{line}") for line in range(40)), name=f"k{n}") for n in range(40)]
     text = diff_markdown(
@@ -606,7 +606,7 @@ def test_markdown_shows_the_worst_in_as_much_as_a_comment_holds():
     assert closing_lines(diff_reports(report(), report(*better)))[-1].endswith("k11(float*) and 28 more")
 
 
-def test_json_tells_every_change():
+def test_diff_json_has_every_change():
     schema = json.loads((SCHEMA_FILE.parent / "diff-1.schema.json").read_text())
     data = diff_reports(OLD, NEW).to_dict()
     for written in (
@@ -631,7 +631,7 @@ MOST_CALLS = 2_000_000  # twice the actual number; a quadratic algorithm makes 2
 @pytest.mark.parametrize(
     "kind", ["one kernel with text", "one kernel without text", "many kernels", "no lines", "shuffled"]
 )
-def test_two_reports_of_5000_sites_are_compared_in_few_steps(kind, monkeypatch):
+def test_reports_of_5000_sites_are_compared_in_few_calls(kind, monkeypatch):
     monkeypatch.undo()  # validating 10,000 sites against the schema takes seconds; the same records are validated above
     count = 5000
 
@@ -666,7 +666,7 @@ def test_two_reports_of_5000_sites_are_compared_in_few_steps(kind, monkeypatch):
     assert sum(diffs[0].counts.values()) >= count
 
 
-def test_a_new_access_that_conflicts_is_found_among_others_of_its_line():
+def test_new_conflict_among_other_accesses_of_its_line_is_found():
     free, conflicting = (at(10, text="s[i] = t[j][i];", wavefronts=wavefronts) for wavefronts in (8, 64))
     diff = diff_reports(report(kernel()), report(kernel(free, conflicting)))
     (found,) = change_results(diff, (), None)

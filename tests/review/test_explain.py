@@ -51,25 +51,25 @@ def ids(path, wanted, **options):
 # --- naming a site --------------------------------------------------------------------------
 
 
-def test_a_site_by_its_id(here):
+def test_site_is_selected_by_its_id(here):
     assert ids("column.cu", "column@column.cu:4:ptx.store") == ["column@column.cu:4:ptx.store"]
 
 
 @pytest.mark.parametrize("wanted", ["column.cu:4", "./column.cu:4"])
-def test_a_site_by_file_and_line(here, wanted):
+def test_site_is_selected_by_file_and_line(here, wanted):
     assert ids("column.cu", wanted) == ["column@column.cu:4:ptx.store"]
 
 
-def test_a_line_where_it_was_inlined(here):
+def test_site_is_selected_by_the_line_of_inlining(here):
     assert ids("loop.cu", "loop.cu:8") == ["loop@loop.cu:2@loop.cu:8:ptx.store"]
     assert len(ids("loop.cu", "loop.cu:2")) == 2
 
 
-def test_a_line_of_the_ptx(here):
+def test_site_is_selected_by_its_ptx_line(here):
     assert ids("k.ptx", "15") == ids("k.ptx", "k.ptx:15") == ["stride:ptx.store"]
 
 
-def test_an_offset_in_machine_code(here):
+def test_site_is_selected_by_its_machine_code_offset(here):
     store = next(one for one in found("column.cu", "column.cu:4", isa="both") if one.site.offset is None)
     assert store.site.access == "store"
     offset = next(site.offset for site in sass_sites("column.cu") if site.access == "store")
@@ -79,7 +79,7 @@ def test_an_offset_in_machine_code(here):
 
 
 @pytest.mark.parametrize("wanted", ["column+010", "column.cu:" + "9" * 5000, "9" * 5000, "column+" + "9" * 5000])
-def test_numbers_that_no_site_has(wanted, here):
+def test_selection_without_a_site_is_rejected(wanted, here):
     for isa in ("ptx", "sass"):
         with pytest.raises(InputError, match="there is no shared-memory site at"):
             found("column.cu", wanted, isa=isa)
@@ -91,7 +91,7 @@ def sass_sites(path):
     return ptxaudit.audit(path, isa="sass").sites
 
 
-def test_every_launch_is_explained(here):
+def test_site_is_explained_for_every_launch(here):
     assert len(found("column.cu", "column.cu:4", launches=[LAUNCH, Launch("*", grid=2, block=64)])) == 2
 
 
@@ -99,13 +99,13 @@ def test_every_launch_is_explained(here):
     "wanted, suggestion",
     [("column.cu:5", "column.cu:4"), ("nonsense", "column.cu:"), ("column+0x10", "column.cu:"), ("999", "column.cu:")],
 )
-def test_no_such_site_names_those_there_are(here, wanted, suggestion):
+def test_unknown_site_suggests_existing_ones(here, wanted, suggestion):
     with pytest.raises(InputError) as caught:
         found("column.cu", wanted)
     assert wanted in caught.value.what and suggestion in caught.value.hint and caught.value.file == "column.cu"
 
 
-def test_a_kernel_without_sites(here):
+def test_kernel_without_sites_is_reported(here):
     (here / "none.cu").write_text("__global__ void none(int* a) { a[0] = 1; }\n")
     with pytest.raises(InputError, match="no kernel here has one"):
         found("none.cu", "none.cu:1")
@@ -119,7 +119,7 @@ def text(path, wanted, **options):
     return explanation_text(one)
 
 
-def test_a_conflict_is_explained_from_the_formula_to_the_rule(here):
+def test_conflict_is_explained_from_formula_to_rule(here):
     said = text("column.cu", "column.cu:4")
     assert said.startswith("column@column.cu:4:ptx.store\n  column\n")
     assert "       4 │ s[tid * 32] = in[tid];" in said
@@ -144,7 +144,7 @@ extern "C" __global__ void k(float* out) {
 """
 
 
-def test_the_request_that_a_repair_is_for_is_drawn_once(here):
+def test_costliest_request_is_drawn_once_beside_its_repair(here):
     """The costliest request comes first, even if others are more frequent."""
     (here / "rare.cu").write_text(RARE)
     (one,) = found("rare.cu", "rare.cu:4")
@@ -159,7 +159,7 @@ def test_inactive_lanes_are_dots(here):
     assert re.search(r"lanes 0–7 +· +0 +· +256 +· +512", text("part.cu", "part.cu:4"))
 
 
-def test_the_formula_has_the_unknowns_in_it(here):
+def test_formula_contains_the_unknowns(here):
     said = explanation_text(found("pitch.cu", "pitch.cu:5", launches=[Launch("*", block=32)])[0])
     assert "address of its first request, in bytes; lane = 0, 1, …:\n  s + 4*lane\n" in said
     first = found(
@@ -168,14 +168,14 @@ def test_the_formula_has_the_unknowns_in_it(here):
     assert any("*n" in one.formula for one in first)  # even though the launch specifies n
 
 
-def test_a_loop_is_told_trip_by_trip(here):
+def test_loop_is_explained_by_trips(here):
     said = text("loop.cu", "loop.cu:8")
     rows = re.findall(r"^ +(\d) +1 +(\d+) +1 +(\d+)$", said, re.MULTILINE)
     assert rows == [("1", "1", "0"), ("2", "2", "1"), ("3", "4", "3"), ("4", "8", "7"), ("5", "16", "15")]
     assert "4 trips, each 1 request, 1 wavefront, ideal 1" in text("loop.cu", "loop.cu:11")
 
 
-def test_copies_of_an_unrolled_line_are_told_once_with_their_addresses(here):
+def test_unrolled_copies_are_explained_once_with_their_addresses(here):
     (here / "unrolled.cu").write_text(LOOP.replace("unroll 1", "unroll"))
     said = text("unrolled.cu", "unrolled.cu:11")
     assert "3 copies of this access with requests like these" in said
@@ -184,7 +184,7 @@ def test_copies_of_an_unrolled_line_are_told_once_with_their_addresses(here):
     assert len(found("unrolled.cu", "unrolled.cu:8")) > 3  # their strides differ
 
 
-def test_conditions_are_told_in_full(here):
+def test_conditions_are_listed_completely(here):
     said = explanation_text(found("k.ptx", "15", launches=[])[0])
     assert "it depends:\n" in said and "32 consecutive threadIdx.x per warp" in said.partition("it depends:")[2]
 
@@ -194,7 +194,7 @@ def test_conditions_are_told_in_full(here):
 run = partial(command_line.run, "explain")
 
 
-def test_the_graph_is_printed_and_written(here):
+def test_slice_graph_is_printed_and_written(here):
     result = run("loop.cu", "loop.cu:8", "--block", "32", "--show", "graph", "--dot", "g.dot")
     assert (
         "the slice that determines it, instruction by instruction" in result.stdout
@@ -205,7 +205,7 @@ def test_the_graph_is_printed_and_written(here):
     assert dot.startswith("digraph slice {") and dot.rstrip().endswith("}") and "->" in dot
 
 
-def test_several_matches_are_all_shown(here):
+def test_every_matching_site_is_explained(here):
     assert run("loop.cu", "loop.cu:2", "--grid", "1", "--block", "32").stdout.count("the rule of sm_90") == 2
 
 
@@ -217,7 +217,7 @@ def test_several_matches_are_all_shown(here):
         (["k.ptx", "15", "--kernel", "other"], "there is no kernel 'other'"),
     ],
 )
-def test_bad_input_is_named_with_exit_2(here, arguments, what):
+def test_explain_rejects_bad_input_with_status_2(here, arguments, what):
     assert what in run(*arguments, status=2).stderr
 
 
@@ -235,7 +235,7 @@ ARRIVAL = """\
 """
 
 
-def test_what_no_counter_sees_says_how_it_is_counted(tmp_path):
+def test_uncounted_access_states_its_counting_rule(tmp_path):
     path = tmp_path / "arrive.ptx"
     path.write_text(ARRIVAL)
     (arrival,) = found(path, "arrive.ptx:7")

@@ -94,7 +94,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_each_is_repaired_to_its_optimum_and_the_changed_source_shows_it(case, here) -> None:
+def test_kernel_is_repaired_to_its_optimum_and_the_changed_source_has_it(case, here) -> None:
     source, launch, kind, more = CASES[case]
     found, made = repaired(source, launch)
     array = max(found, key=lambda one: one.now.excess)
@@ -117,7 +117,7 @@ def test_each_is_repaired_to_its_optimum_and_the_changed_source_shows_it(case, h
     )
 
 
-def test_vectors_leave_eight_slots_for_32_rows(here) -> None:
+def test_vector_stores_limit_columns_to_eight_slots(here) -> None:
     """Rows filled by float4 have at best a 4-way conflict; stored by float, none."""
     found, _ = repaired(VECTORS, Launch("columns", grid=1, block=256))
     (array,) = found
@@ -130,7 +130,7 @@ def test_vectors_leave_eight_slots_for_32_rows(here) -> None:
     assert "no layout goes below 160" in report.output and "store 4 bytes at a time instead of 16" in report.output
 
 
-def test_two_words_are_better_read_at_once(here) -> None:
+def test_adjacent_words_are_widened_to_one_load(here) -> None:
     """In machine code, where ptxas could not know that the first is aligned to eight bytes."""
     found, _ = repaired(TWO_WORDS, Launch("both", grid=1, block=256, params=[None, None, 2]), isa="sass")
     wide = next(repair for repair in found[0].repairs if repair.code.kind == "widen")
@@ -140,7 +140,7 @@ def test_two_words_are_better_read_at_once(here) -> None:
     assert not any(repair.code.kind == "widen" for repair in odd[0].repairs)
 
 
-def test_the_mistake_is_named(here) -> None:
+def test_unused_padding_is_named(here) -> None:
     found, _ = repaired(UNUSED_PADDING, Launch("swap<float>", grid=1, block=256, params=[None, None, 16]))
     assert found[0].hints == (
         (
@@ -150,7 +150,7 @@ def test_the_mistake_is_named(here) -> None:
     )
 
 
-def test_sources_that_collide_are_named(here) -> None:
+def test_conflicting_copy_sources_are_named(here) -> None:
     source = """
 extern "C" __global__ void copies(const float* in, float* out) {
     __shared__ alignas(16) float s[1024];
@@ -168,7 +168,7 @@ extern "C" __global__ void copies(const float* in, float* out) {
 # --- without a launch ---------------------------------------------------------------------------
 
 
-def test_without_a_launch_it_is_proved_for_every_launch(here) -> None:
+def test_repair_without_a_launch_is_proved_for_every_launch(here) -> None:
     source = transpose("float", 32, 32)[0].replace(
         'extern "C" __global__ void', 'extern "C" __global__ void __launch_bounds__(1024)'
     )
@@ -193,7 +193,7 @@ extern "C" __global__ void __launch_bounds__(128) stages(const float* in, float*
 
 
 @pytest.mark.parametrize("size, assumed", [(1024, False), (512, True)])
-def test_threads_that_would_leave_the_array_are_assumed_away(size, assumed, here) -> None:
+def test_repair_states_that_accesses_stay_inside_the_array(size, assumed, here) -> None:
     """Without a specified block: a block of 1,024 threads fills one array exactly and would exceed the other."""
     source = """
 extern "C" __global__ void k(const float* in, float* out) {
@@ -208,7 +208,7 @@ extern "C" __global__ void k(const float* in, float* out) {
         assert ("as long as accesses stay inside the array" in repair.proved_for) is assumed
 
 
-def test_stages_at_unknown_offsets_are_proved_for_each_residue(here) -> None:
+def test_repair_is_proved_for_every_residue_of_an_unknown_offset(here) -> None:
     """The stage is an unknown multiple of 8,192 bytes, or of 8,448: a swizzle of 1,024 bytes is checked at every
     residue.
     """
@@ -295,14 +295,14 @@ extern "C" __global__ void k(float* out) {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_proved_is_refused_with_its_reason(case, here) -> None:
+def test_unprovable_repair_is_refused_with_a_reason(case, here) -> None:
     source, launch, why = REFUSED[case]
     found, made = repaired(source, Launch("k", **{"grid": 1, "block": 32} | launch))
     array = next(one for one in found if one.array.name == "s")
     assert why in array.refused and array.repairs == () and not made.diff
 
 
-def test_a_descriptor_reads_the_array(here) -> None:
+def test_array_read_by_a_descriptor_is_refused(here) -> None:
     source = """
 extern "C" __global__ void __launch_bounds__(128) k(float* out) {
     __shared__ alignas(1024) unsigned char s[8192];
@@ -370,7 +370,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32) k(con
 
 
 @pytest.mark.parametrize("case", UNCOUNTED)
-def test_what_is_not_counted_may_not_be_moved_either(case, here) -> None:
+def test_array_with_an_uncounted_access_is_refused(case, here) -> None:
     source, *whys = UNCOUNTED[case]
     for isa, why in zip(("ptx", "sass"), whys):
         found, made = repaired(source, None, isa=isa)
@@ -379,7 +379,7 @@ def test_what_is_not_counted_may_not_be_moved_either(case, here) -> None:
         ), [array.refused for array in found]
 
 
-def test_machine_code_without_names_has_the_parts_that_its_sites_touch(here) -> None:
+def test_machine_code_arrays_are_the_accessed_byte_ranges(here) -> None:
     source, launch = transpose("float", 32, 32)
     found, made = repaired(source, launch, isa="sass")
     (array,) = found
@@ -390,7 +390,7 @@ def test_machine_code_without_names_has_the_parts_that_its_sites_touch(here) -> 
 # --- limits, the command ------------------------------------------------------------------------
 
 
-def test_a_limit_leaves_the_repairs_within_it(here) -> None:
+def test_shared_memory_limit_excludes_larger_repairs(here) -> None:
     source, launch = transpose("float", 32, 32)
     (here / "k.cu").write_text(source)
     options = Options(launches=[launch])
@@ -398,7 +398,7 @@ def test_a_limit_leaves_the_repairs_within_it(here) -> None:
     assert "pad" in kinds(None) and "pad" in kinds(4224) and "pad" not in kinds(4223) and "swizzle" in kinds(4096)
 
 
-def test_static_shared_memory_stays_below_48_kilobytes(here) -> None:
+def test_repairs_keep_static_shared_memory_below_48_kilobytes(here) -> None:
     source = """
 extern "C" __global__ void k(const float* in, float* out) {
     __shared__ float s[384][32];
@@ -413,7 +413,7 @@ extern "C" __global__ void k(const float* in, float* out) {
 @pytest.mark.parametrize(
     ("dynamic", "padded"), [(1024, True), (227 * 1024 - 4096 - 128, True), (227 * 1024 - 4096, False)]
 )
-def test_a_repair_leaves_room_for_the_dynamic_shared_memory_of_the_launch(dynamic, padded, here) -> None:
+def test_repairs_leave_room_for_dynamic_shared_memory(dynamic, padded, here) -> None:
     source = """
 extern __shared__ float rest[];
 extern "C" __global__ void k(float* out) {
@@ -452,7 +452,7 @@ extern "C" __global__ void full(const float* in, float* out) { turn(in, out); }
     assert pad.also == ("it does not fit into the shared memory of full, with the same declaration",)
 
 
-def test_the_json_keeps_to_its_schema(here) -> None:
+def test_fix_json_is_valid(here) -> None:
     runner = CliRunner()
     for name, (source, _launch, *_) in {
         "a": CASES["float 16 x 16"],
@@ -487,7 +487,7 @@ def test_the_json_keeps_to_its_schema(here) -> None:
     assert (here / "a.diff").read_text().startswith("--- a/a.cu\n+++ b/a.cu\n")
 
 
-def test_a_site_chooses_the_arrays_that_it_touches(here) -> None:
+def test_site_selects_the_arrays_that_it_accesses(here) -> None:
     source = """
 extern "C" __global__ void k(const float* in, float* out) {
     __shared__ float a[1024], b[1024];
@@ -508,7 +508,7 @@ extern "C" __global__ void k(const float* in, float* out) {
     assert wrong.exit_code == 2 and "there is no shared-memory site at k.cu:99" in wrong.stderr
 
 
-def test_bad_input_is_one_message_and_status_2(here) -> None:
+def test_fix_rejects_bad_input_with_status_2(here) -> None:
     runner = CliRunner()
     for arguments, words in (
         (["missing.cu"], "there is no such file"),
@@ -526,7 +526,7 @@ def test_bad_input_is_one_message_and_status_2(here) -> None:
     assert result.exit_code == 0 and result.output == "no shared array has excess\n"
 
 
-def test_it_can_be_called_from_python(here) -> None:
+def test_fix_is_callable_from_python(here) -> None:
     source, launch = transpose("float", 32, 32)
     report = fix([source], Options(launches=[launch]))
     jsonschema.validate(report.to_dict(), SCHEMA)
@@ -538,7 +538,7 @@ def test_it_can_be_called_from_python(here) -> None:
 # --- in the audit -------------------------------------------------------------------------------
 
 
-def test_the_audit_has_a_line_under_each_conflict(here) -> None:
+def test_audit_shows_a_repair_under_each_conflict(here) -> None:
     source, launch = transpose("float", 32, 32)
     (here / "k.cu").write_text(source)
     runner = CliRunner()
@@ -572,7 +572,7 @@ def test_the_audit_has_a_line_under_each_conflict(here) -> None:
     )
 
 
-def test_a_template_has_no_automatic_fix_in_sarif(here) -> None:
+def test_sarif_has_no_automatic_fix_for_a_template(here) -> None:
     (here / "k.cu").write_text("""
 template <int N> __device__ void turn(const float* in, float* out) {
     __shared__ float tile[N][N];
@@ -603,7 +603,7 @@ extern "C" __global__ void flat(const float* in, float* out) {
 
 
 @pytest.mark.parametrize("launch", [Launch("flat", grid=1, block=1024), Launch("flat", block=1024)])
-def test_code_that_the_source_does_not_show_is_not_offered(launch, here) -> None:
+def test_repair_not_expressible_in_the_source_is_not_offered(launch, here) -> None:
     """The layout is proved, but longer declared rows do not implement it in a source that indexes beyond its rows."""
     (here / "k.cu").write_text(FLAT)
     (array,) = fix(["k.cu"], Options(launches=[launch])).arrays
@@ -623,13 +623,13 @@ def test_code_that_the_source_does_not_show_is_not_offered(launch, here) -> None
 
 
 @pytest.mark.parametrize("launch", [Launch("turn", grid=(4, 2), block=(32, 32), params=[None, None, 128]), None])
-def test_code_that_is_shown_was_compiled(launch, here) -> None:
+def test_offered_code_is_compiled(launch, here) -> None:
     (here / "k.cu").write_text(transpose("float", 32, 32)[0])
     (array,) = fix(["k.cu"], Options(launches=[launch] if launch else [])).arrays
     assert len(array.repairs) > 1 and all(repair.compiled and "__shared__" in repair.code for repair in array.repairs)
 
 
-def test_a_function_that_several_kernels_call_has_no_automatic_fix_in_sarif(here) -> None:
+def test_sarif_has_no_automatic_fix_for_a_shared_function(here) -> None:
     (here / "k.cu").write_text("""
 __device__ void turn(const float* in, float* out, int pitch) {
     __shared__ float tile[32][32];
@@ -650,7 +650,7 @@ extern "C" __global__ void k(const float* in, float* out) { turn(in, out, 32); }
 # --- speed --------------------------------------------------------------------------------------
 
 
-def test_many_sites_of_one_array(here) -> None:
+def test_array_with_many_sites_is_searched(here) -> None:
     for sites in (10, 200):
         body = "\n".join(f"    sum += s[(threadIdx.x * {32 + k % 3 * 32} + {k}) % 4096];" for k in range(sites - 1))
         source = f"""
@@ -669,7 +669,7 @@ extern "C" __global__ void k(const float* in, float* out) {{
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("most", [0, 1])
-def test_sites_whose_places_are_not_kept_are_not_without_excess(most, isa, here, monkeypatch) -> None:
+def test_fix_reports_sites_with_too_many_requests(most, isa, here, monkeypatch) -> None:
     """For a launch with too many requests to look for repairs, the report says so and names the site responsible."""
     monkeypatch.setattr(kept, "MOST_REQUESTS", most)
     source, launch = transpose("float", 32, 32)

@@ -22,7 +22,7 @@ ret; }}
 
 
 @pytest.mark.parametrize("operand", ("a", "b"))
-def test_rows_become_longer_and_are_not_swizzled(tmp_path, operand) -> None:
+def test_fragment_rows_are_padded_not_swizzled(tmp_path, operand) -> None:
     (tmp_path / "k.ptx").write_text(SOURCE.format(operand, 16))
     launch = ptxaudit.Launch("k", grid=1, block=32)
     report = fix([tmp_path / "k.ptx"], Options(launches=(launch,), cache=False))
@@ -35,7 +35,7 @@ def test_rows_become_longer_and_are_not_swizzled(tmp_path, operand) -> None:
     assert (now.excess, after.excess, repair.excess) == (4, 0, 0) and after.wavefronts == repair.wavefronts
 
 
-def test_what_was_not_tried_is_said(tmp_path) -> None:
+def test_unfinished_search_is_stated(tmp_path) -> None:
     (tmp_path / "k.ptx").write_text(SOURCE.format("a", 16))
     report = fix([tmp_path / "k.ptx"], Options(launches=(ptxaudit.Launch("k", grid=1, block=32),), cache=False))
     assert report.arrays[0].ended is None and "the search ended" not in fix_text(report)

@@ -46,7 +46,7 @@ def layouts(draw):
 
 @settings(max_examples=150, deadline=None)
 @given(layouts())
-def test_no_two_bytes_have_one_place_and_vectors_stay_whole(made) -> None:
+def test_layouts_are_one_to_one_and_keep_vectors(made) -> None:
     layout, size, unit = made
     assert one_to_one(layout, size)
     assert layout.keeps(unit)
@@ -60,7 +60,7 @@ def test_no_two_bytes_have_one_place_and_vectors_stay_whole(made) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(layouts())
-def test_a_layout_repeats_after_its_period(made) -> None:
+def test_layout_repeats_after_its_period(made) -> None:
     layout, size, _ = made
     if layout.period is None:
         return
@@ -69,7 +69,7 @@ def test_a_layout_repeats_after_its_period(made) -> None:
     assert (shift == shift[0]).all()
 
 
-def test_rows_may_be_cut_to_what_is_used_of_them() -> None:
+def test_rows_may_be_shortened_to_their_used_part() -> None:
     layout = Pad(((68, -4),))
     assert one_to_one(layout, 68 * 16) and layout.size(68 * 16) == 1024
     assert layout.moved(np.array([60, 64, 67, 68])).tolist() == [True, False, False, True]
@@ -83,7 +83,7 @@ def test_rows_may_be_cut_to_what_is_used_of_them() -> None:
         (Order(64, 8, 4), "a ninth row lies where the second column is"),
     ],
 )
-def test_what_is_not_one_to_one_is_found(layout, why) -> None:
+def test_layout_that_is_not_one_to_one_is_detected(layout, why) -> None:
     assert not one_to_one(layout, 64 * 9) or layout.size(64 * 9) == 0
 
 
@@ -114,7 +114,7 @@ def test_cute_swizzles_are_named(row, images, cute) -> None:
 # --- costs --------------------------------------------------------------------------------------
 
 
-def test_an_unknown_stage_costs_what_it_costs_at_each_place() -> None:
+def test_cost_at_an_unknown_stage_covers_every_residue() -> None:
     """A column of 32 rows of 128 bytes, at an unknown multiple of 64 bytes: padding is proved for both residues."""
     column = [128 * lane for lane in range(32)]
     use = use_of("ld.shared.f32", request_of(column, moves=(Move(64, None, None),)))
@@ -128,7 +128,7 @@ def test_an_unknown_stage_costs_what_it_costs_at_each_place() -> None:
         costs.total(Order(128, 32, 4))  # it is not periodic, and the unknown part is unbounded
 
 
-def test_trips_are_weighed_as_often_as_they_come() -> None:
+def test_trips_are_weighted_by_their_frequency() -> None:
     """Seven trips 32 bytes apart: with a swizzle of rows of 128 bytes some cost 2 and some 1; each counts as often as
     it occurs.
     """
@@ -141,7 +141,7 @@ def test_trips_are_weighed_as_often_as_they_come() -> None:
         assert Costs(MACHINE, [moving]).total(layout) == Costs(MACHINE, [apart]).total(layout)
 
 
-def test_a_count_that_depends_on_the_unknown_is_a_range() -> None:
+def test_cost_that_depends_on_an_unknown_is_a_range() -> None:
     lanes = [4 * lane for lane in range(32)]
     use = use_of("ld.shared.f32", request_of(lanes, weight=10, moves=(Move(64, 0, 1),)))
     figure = Costs(MACHINE, [use]).total(
@@ -194,7 +194,7 @@ def test_no_permutation_of_vectors_goes_below_the_bound(data) -> None:
     assert costs.total(SAME).low >= floor.low
 
 
-def test_the_bound_of_vectors_is_reached_by_narrower_stores_only() -> None:
+def test_vector_bound_is_attained_only_by_narrower_stores() -> None:
     """Rows of 32 floats stored by float4, a column read by float: eight slots of 16 bytes for 32 rows, a 4-way conflict
     at best.
     """
@@ -214,7 +214,7 @@ def test_the_bound_of_vectors_is_reached_by_narrower_stores_only() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(layouts(), st.sampled_from((1, 2, 4, 8, 12, 16, 20, 24)))
-def test_a_map_of_elements_moves_their_bytes_as_the_layout_does(made, element):
+def test_element_map_equals_the_byte_layout(made, element):
     layout, size, _ = made
     scaled = of_elements(layout, element)
     if scaled is not None:
@@ -222,7 +222,7 @@ def test_a_map_of_elements_moves_their_bytes_as_the_layout_does(made, element):
         assert (layout.place(elements * element) == scaled.place(elements) * element).all()
 
 
-def test_a_swizzle_of_bytes_may_be_none_of_elements_of_12():
+def test_byte_swizzle_may_split_12_byte_elements():
     """24 ^ 12 is 20: a swizzle by 12 splits elements of three words."""
     layout = Xor(384, (12,))
     assert layout.keeps(4) and of_elements(layout, 12) is None and of_elements(layout, 4) == Xor(96, (3,))

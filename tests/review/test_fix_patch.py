@@ -113,7 +113,7 @@ extern "C" __global__ void k(const float* in, float* out) {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_is_not_plain_is_refused(case, here) -> None:
+def test_source_that_cannot_be_rewritten_is_refused(case, here) -> None:
     source, why = REFUSED[case]
     launch = LAUNCH if "threadIdx.y" in source else Launch("*", grid=1, block=32, dynamic_shared=4096)
     found, made = repaired(source, launch)
@@ -121,7 +121,7 @@ def test_what_is_not_plain_is_refused(case, here) -> None:
     assert why in made.refused[0][1], made.refused[0][1]
 
 
-def test_rows_that_are_named_as_wholes_may_be_longer(here) -> None:
+def test_rows_used_through_a_pointer_may_be_padded(here) -> None:
     """A pointer to a row advances by whole rows, of any length: the compiled code proves it."""
     source = PLAIN.replace(
         "tile[threadIdx.y][threadIdx.x] =", "float* row = tile[threadIdx.y];\n    row[threadIdx.x] ="
@@ -138,7 +138,7 @@ def _code(found) -> str:
     return "\n".join(code_lines(found[0], found[0].repairs[0]))
 
 
-def test_a_header_changes_for_all_that_include_it(here) -> None:
+def test_patched_header_is_proved_for_all_including_files(here) -> None:
     (here / "inc").mkdir()
     (here / "src").mkdir()
     header = (
@@ -162,7 +162,7 @@ def test_a_header_changes_for_all_that_include_it(here) -> None:
     assert [kernel.totals.excess for kernel in after.kernels] == [0, 0]
 
 
-def test_another_kernel_that_would_cost_more_is_named(here) -> None:
+def test_patch_that_makes_another_kernel_slower_is_refused(here) -> None:
     """Two instances of one declaration: longer rows repair one kernel and make the other slower."""
     source = """
 template <int kAcross> __device__ void walk(const float* in, float* out) {
@@ -184,7 +184,7 @@ extern "C" __global__ void other(const float* in, float* out) { walk<0>(in, out)
     assert not made.applied and "other costs" in made.refused[0][1]
 
 
-def test_a_kernel_of_which_nothing_is_proved_is_named(here) -> None:
+def test_kernel_without_a_proof_is_named(here) -> None:
     source = """
 __device__ inline void turn(const float* in, float* out, int at) {
     __shared__ float s[1024];
@@ -201,7 +201,7 @@ extern "C" __global__ void data(const float* in, float* out, const int* at) { tu
     assert by_name["told"].repairs[0].also[0].startswith("nothing is proved for data, with the same declaration:")
 
 
-def test_several_arrays_of_one_file_are_one_diff(here) -> None:
+def test_repairs_of_one_file_are_one_diff(here) -> None:
     source = PLAIN + PLAIN.replace(" k(", " again(").replace("tile", "other")
     found, made = repaired(source, LAUNCH)
     assert len(made.applied) == 2 and made.diff.count("+    __shared__") == 2
@@ -209,7 +209,7 @@ def test_several_arrays_of_one_file_are_one_diff(here) -> None:
     assert [kernel.totals.excess for kernel in after.kernels] == [0, 0]
 
 
-def test_the_command_writes_the_diff_and_says_what_it_shows(here) -> None:
+def test_fix_command_writes_the_diff_and_its_figures(here) -> None:
     (here / "k.cu").write_text(PLAIN)
     result = CliRunner().invoke(
         main, ["fix", "k.cu", "--grid", "1", "--block", "32,32", "--patch", "k.diff", "--no-config"]
@@ -227,7 +227,7 @@ def test_the_command_writes_the_diff_and_says_what_it_shows(here) -> None:
     assert refused.exit_code == 0  # there is nothing to repair, so nothing is written
 
 
-def test_a_file_that_cannot_be_written_is_an_error(here) -> None:
+def test_unwritable_patch_file_is_reported(here) -> None:
     (here / "k.cu").write_text(PLAIN)
     result = CliRunner().invoke(
         main, ["fix", "k.cu", "--grid", "1", "--block", "32,32", "--patch", "no/such/folder.diff", "--no-config"]
@@ -235,13 +235,13 @@ def test_a_file_that_cannot_be_written_is_an_error(here) -> None:
     assert result.exit_code == 2 and "cannot write this file" in result.stderr
 
 
-def test_figures_of_machine_code_are_told(here) -> None:
+def test_patch_reports_machine_code_figures(here) -> None:
     found, made = repaired(PLAIN, LAUNCH, arch="sm_90")
     (before, _), (after, _) = made.applied[0].machine_code
     assert before - after == found[0].now.low - made.applied[0].figure.low
 
 
-def test_a_repair_that_costs_more_in_machine_code_is_not_taken(here, monkeypatch) -> None:
+def test_repair_that_costs_more_in_machine_code_is_refused(here, monkeypatch) -> None:
     """The code that ptxas generates decides: it joins eight consecutive floats into vectors, which a swizzle of floats
     splits.
     """
@@ -251,7 +251,7 @@ def test_a_repair_that_costs_more_in_machine_code_is_not_taken(here, monkeypatch
     assert "in machine code 101 instead of 100" in made.refused[0][1]
 
 
-def test_each_repair_is_compared_with_the_source_as_the_ones_before_left_it(here, monkeypatch) -> None:
+def test_repairs_are_compared_with_the_source_after_earlier_ones(here, monkeypatch) -> None:
     """A saving by one repair must not hide the cost of the next."""
     source = PLAIN + PLAIN.replace(" k(", " again(").replace("tile", "other")
     compared = []
@@ -303,13 +303,13 @@ EACH = {"per_request": Span(1, 4), "ideal_per_request": Span(1, 1), "excess_per_
         (examined(shared=4000), examined(shared=4097), "too much shared memory"),
     ],
 )
-def test_what_makes_a_kernel_worse(before, after, why) -> None:
+def test_changes_that_make_a_kernel_worse(before, after, why) -> None:
     limit = 4096 if before.function.shared_static == 4000 else None
     said = patching._worse([before], [after], limit)
     assert why in said and bool(why) is bool(said)
 
 
-def test_a_saving_does_not_hide_what_other_arrays_of_the_kernel_cost() -> None:
+def test_saving_does_not_hide_costs_of_other_arrays() -> None:
     """The array saves 56 wavefronts and another costs 8 more: the kernel as a whole costs less."""
     old, new = examined(site(1, wavefronts=64), site(2)), examined(site(1), site(2, wavefronts=16))
     assert not patching._worse([old], [new], None)
@@ -318,7 +318,7 @@ def test_a_saving_does_not_hide_what_other_arrays_of_the_kernel_cost() -> None:
     assert not patching._worse_elsewhere(old, None, [old], [new])
 
 
-def test_repairs_of_several_arrays_fit_together(here) -> None:
+def test_repairs_of_several_arrays_share_the_memory_limit(here) -> None:
     """Each alone may add its bytes, but not both."""
     body = BODY.replace("tile", "TILE").replace("__syncthreads", "__syncthreads")
     arrays = "".join(f"    __shared__ float t{n}[32][32];{body.replace('TILE', f't{n}')}" for n in range(2))
@@ -332,7 +332,7 @@ def test_repairs_of_several_arrays_fit_together(here) -> None:
     assert len(made.applied) == 1 and "has too much shared memory" in made.refused[0][1]
 
 
-def test_macros_of_the_file_without_effects_may_be_written_twice(here) -> None:
+def test_macros_without_side_effects_may_be_duplicated(here) -> None:
     source = """
 #define AT(row, column) ((row) * 32 + (column))
 extern "C" __global__ void k(const float* in, float* out) {
@@ -346,13 +346,13 @@ extern "C" __global__ void k(const float* in, float* out) {
     assert made.applied[0].figure.excess == 0 and "AT(threadIdx.x, threadIdx.y)) >> 5) & 31)" in made.diff
 
 
-def test_a_patch_needs_no_launch(here) -> None:
+def test_patch_needs_no_launch(here) -> None:
     """Blocks of some shape are assumed to find how the source names elements."""
     found, made = repaired(PLAIN, None)
     assert made.applied and "tile[32][33]" in made.diff and made.applied[0].figure.excess == 0
 
 
-def test_the_size_of_an_array_is_not_changed_unseen(here) -> None:
+def test_code_that_depends_on_the_array_size_is_detected(here) -> None:
     """Accesses are compared; what else is computed from the size is not."""
     for size in ("sizeof(tile)", "sizeof tile", "sizeof(tile[0]) / 4"):
         found, made = repaired(PLAIN.replace("__syncthreads();", f"__syncthreads(); if (!in) *out = {size};"), LAUNCH)
@@ -362,7 +362,7 @@ def test_the_size_of_an_array_is_not_changed_unseen(here) -> None:
     assert made.applied[0].figure.excess == 0
 
 
-def test_addresses_of_elements_are_listed(here) -> None:
+def test_address_of_an_element_is_listed(here) -> None:
     source = PLAIN.replace("__syncthreads();", "__syncthreads(); if (!in) *out = *(&tile[1][0] + 1);")
     found, _ = repaired(source, LAUNCH)
     assert "// line 4 takes the address of an element of tile" in _code(found)
@@ -428,7 +428,7 @@ extern "C" __global__ void k(const float* in, float* out) {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_source_that_the_patch_would_break_is_left(case, here) -> None:
+def test_source_that_the_patch_would_break_is_unchanged(case, here) -> None:
     """Compared requests do not show these: the code is not executed, or the array's layout is used as a number."""
     source, launch, why = BROKEN[case]
     found, made = repaired(source, launch)
@@ -436,7 +436,7 @@ def test_a_source_that_the_patch_would_break_is_left(case, here) -> None:
     assert why in made.refused[0][1], made.refused[0][1]
 
 
-def test_a_swizzle_of_an_array_that_ends_within_a_row_completes_the_row(here) -> None:
+def test_swizzle_of_an_incomplete_last_row_completes_it(here) -> None:
     """Element 999 of 1,000 moves to 992 ^ 31 and beyond: 1,000 are too few."""
     source = """
 #define N 1000
@@ -455,7 +455,7 @@ extern "C" __global__ void k(const float* in, float* out) {
         assert repair.compiled
 
 
-def test_padding_in_unused_elements_says_what_it_assumes(here) -> None:
+def test_padding_in_unused_elements_states_its_assumption(here) -> None:
     source = """
 extern "C" __global__ void k(const float* in, float* out) {
     __shared__ float s[4096];
@@ -482,7 +482,7 @@ def test_two_arrays_of_one_line_are_two_changes(here) -> None:
 
 
 @pytest.mark.parametrize("line", ["\r\n", "\n\f", "\n::"])
-def test_a_diff_has_the_lines_of_the_file_unchanged(line, here) -> None:
+def test_diff_preserves_the_bytes_of_lines(line, here) -> None:
     """Carriage returns, form feeds and two colons at the beginning of a line, which `patch` compares byte by byte."""
     text = PLAIN.replace("\n", line) if line == "\r\n" else PLAIN.replace("\n    __sync", line + "__sync")
     (here / "k.cu").write_bytes(text.encode())
@@ -508,7 +508,7 @@ template __global__ void shuffle<OTHER>(const float*, float*, int);
 """
 
 
-def test_a_swizzle_of_a_template_is_one_for_all_sizes_that_it_permutes(here) -> None:
+def test_swizzle_of_a_template_permutes_every_instantiated_size(here) -> None:
     launch = Launch("*", grid=1, block=64, params=("?", "?", 2))
     found, made = repaired(SHUFFLE.replace("OTHER", "32"), launch)
     assert "s[i ^ ((i >> 4) & 16)]" in made.diff and made.applied[0].figure.excess == 0
@@ -516,8 +516,8 @@ def test_a_swizzle_of_a_template_is_one_for_all_sizes_that_it_permutes(here) -> 
     assert not made.diff and "has the same declaration with other values" in made.refused[0][1]
 
 
-def test_a_swizzle_by_the_outermost_index(here) -> None:
-    """Planes of 36 doubles: only the plane's number tells apart the lanes that collide."""
+def test_swizzle_by_the_outermost_index_is_found(here) -> None:
+    """Planes of 36 doubles: only the plane's number distinguishes the lanes that collide."""
     source = """
 #include "sizes.h"
 extern "C" __global__ void k(const double* in, double* out) {

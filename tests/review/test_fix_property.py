@@ -108,7 +108,7 @@ def examined(source: str):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_proof_is_what_the_changed_code_costs(seed) -> None:
+def test_proved_figures_equal_an_audit_of_the_changed_code(seed) -> None:
     draw = random.Random(seed)
     source, type, dims = kernel(draw)
     before = examined(source)
@@ -141,7 +141,7 @@ class Written:
         self.code = code
 
 
-def test_chains_too() -> None:
+def test_proved_figures_of_chained_repairs_equal_an_audit() -> None:
     source = """
 extern "C" __global__ void k(const float* in, float* out) {
     __shared__ float tile[16][18];
@@ -161,7 +161,7 @@ extern "C" __global__ void k(const float* in, float* out) {
     assert [site.wavefronts for site in report.sites] == [figure.low for figure in proved]
 
 
-def test_edits_that_overlap_are_refused() -> None:
+def test_overlapping_edits_are_refused() -> None:
     from ptxaudit.review.fix.rewrite import Edit
 
     with pytest.raises(Refused, match="two changes at one place"):

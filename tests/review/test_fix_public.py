@@ -37,7 +37,7 @@ PUBLIC = {
 
 
 @pytest.mark.parametrize("kernel", PUBLIC)
-def test_each_is_repaired_to_the_optimum(kernel) -> None:
+def test_public_case_is_repaired_to_its_optimum(kernel) -> None:
     excess, best, swizzle = PUBLIC[kernel]
     launches = [launch for launch in read_launches(FOLDER / "launch.toml") if kernel in launch.kernel]
     (array,) = fix([str(FOLDER / "public_cases.cu")], Options(launches=launches, kernels=(f"*{kernel}*",))).arrays
@@ -49,7 +49,7 @@ def test_each_is_repaired_to_the_optimum(kernel) -> None:
     assert all(repair.excess == 0 and repair.compiled and repair.best_of_all for repair in array.repairs)
 
 
-def test_the_padding_in_vain_is_named() -> None:
+def test_padding_in_vain_is_named() -> None:
     launches = [launch for launch in read_launches(FOLDER / "launch.toml") if "vain" in launch.kernel]
     (array,) = fix([str(FOLDER / "public_cases.cu")], Options(launches=launches, kernels=("*vain*",))).arrays
     assert array.hints[0].startswith(
@@ -115,7 +115,7 @@ SUGGESTIONS = {
 
 
 @pytest.mark.parametrize("case", SUGGESTIONS)
-def test_what_another_tool_calls_verified(case, tmp_path) -> None:
+def test_suggestions_of_another_tool_have_the_documented_costs(case, tmp_path) -> None:
     """docs/fixes.md has the table. Where a vector is split, the access faults or reads other words."""
     (source, launch), layout, whole, left = SUGGESTIONS[case]
     kernel = examined(source, launch, tmp_path)

@@ -67,7 +67,7 @@ def uses(draw, unit: int, size: int):
 
 @settings(max_examples=25, deadline=None)
 @given(st.data())
-def test_the_best_linear_swizzle_is_the_best_of_all(data) -> None:
+def test_best_linear_swizzle_equals_exhaustive_search(data) -> None:
     unit, bits = data.draw(st.sampled_from(((16, 3), (32, 4), (16, 2), (8, 2))))
     row = data.draw(st.sampled_from((128, 192))) if unit == 16 else 128
     size = row << bits
@@ -84,7 +84,7 @@ def test_the_best_linear_swizzle_is_the_best_of_all(data) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.data())
-def test_a_whole_family_has_no_better_member(data) -> None:
+def test_no_member_of_a_searched_family_is_better(data) -> None:
     """Paddings and skews beyond those that the search tries, and all orders of a row: none beats the result."""
     unit = data.draw(st.sampled_from((4, 8, 16)))
     row = unit * data.draw(st.integers(3, 20))
@@ -147,7 +147,7 @@ def test_square_tiles_have_a_layout_without_conflicts(element, rows, columns, fr
     assert any(f.figure.excess == 0 and f.floor for f in search.found()) == free
 
 
-def test_an_account_that_is_used_up_claims_nothing() -> None:
+def test_exhausted_search_claims_no_optimum() -> None:
     random = np.random.default_rng(5)
     requests = [request_of(random.integers(0, 2048, 32) * 4, weight=1) for _ in range(40)]
     array = array_of(8192, use_of("ld.shared.f32", *requests))
@@ -155,7 +155,7 @@ def test_an_account_that_is_used_up_claims_nothing() -> None:
     assert not any(f.whole for f in search.found() if f.layout.kind == "swizzle" and not f.floor)
 
 
-def test_the_search_is_a_matter_of_steps_not_of_time() -> None:
+def test_search_takes_a_deterministic_number_of_steps() -> None:
     random = np.random.default_rng(6)
     requests = [request_of(random.integers(0, 2048, 32) * 4, weight=1) for _ in range(20)]
     array = array_of(8192, use_of("ld.shared.f32", *requests))

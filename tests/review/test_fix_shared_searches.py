@@ -58,7 +58,7 @@ def changed(requests_of_column) -> object:
     ],
     ids=["itself", "a machine that counts alike", "its name", "its requests' name", "a list"],
 )
-def test_what_decides_nothing_is_not_asked_twice(searches, other) -> None:
+def test_irrelevant_differences_share_one_search(searches, other) -> None:
     first, second = Searched(**ASKED), Searched(**{**ASKED, **other})
     assert first.found() == second.found() and len(searches) == 1
     assert any(f.layout == Pad(((128, 4),)) and f.figure.excess == 0 for f in second.found()[0])
@@ -84,13 +84,13 @@ def test_what_decides_nothing_is_not_asked_twice(searches, other) -> None:
     ],
     ids=lambda other: next(iter(other)),
 )
-def test_what_may_decide_is(searches, other) -> None:
+def test_relevant_differences_have_separate_searches(searches, other) -> None:
     for asked in (ASKED, {**ASKED, **other}):
         Searched(**asked).found()
     assert len(searches) == 2
 
 
-def test_uses_in_another_order_have_their_own_figures(searches) -> None:
+def test_shared_search_orders_figures_by_its_uses(searches) -> None:
     """Columns of vectors: the stores are split in either order of the uses."""
     lanes = np.arange(32)
     stores = [request_of(128 * (4 * k + lanes // 8) + 16 * (lanes % 8), weight=1) for k in range(8)]
@@ -106,7 +106,7 @@ def test_uses_in_another_order_have_their_own_figures(searches) -> None:
         assert figures == other.under(SAME, theirs)[::-1] and len(set(figures)) == 2
 
 
-def test_answers_are_those_of_an_own_search() -> None:
+def test_shared_results_equal_those_of_separate_searches() -> None:
     """Independent of earlier queries and their order."""
     others = [
         {},
@@ -126,7 +126,7 @@ def test_answers_are_those_of_an_own_search() -> None:
             assert (one.found(), one.bounds, one.under(Pad(((128, 8),)))) == alone[at]
 
 
-def test_a_search_that_was_left_says_after_how_many_steps() -> None:
+def test_abandoned_search_reports_its_steps() -> None:
     """Also when the same query is repeated; a completed search reports no number."""
     random = np.random.default_rng(5)
     requests = [request_of(random.integers(0, 2048, 32) * 4, weight=1) for _ in range(40)]

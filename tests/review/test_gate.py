@@ -106,7 +106,7 @@ def cg(k, lines=None, least=None):
         ("total-excess=1", UNKNOWN, (0, 1)),
     ],
 )
-def test_a_limit_against_a_site(limit, found, expected):
+def test_verdict_of_a_limit_on_a_site(limit, found, expected):
     assert verdict(limit, found) == expected
 
 

@@ -50,7 +50,7 @@ def trend(found, name):
     return next(one for one in found.trends if one.name == name)
 
 
-def test_what_crept_and_what_jumped():
+def test_trends_distinguish_creep_and_jumps():
     found = history(*REPORTS)
     registers, wavefronts, spills = (trend(found, name) for name in ("registers", "wavefronts", "spills"))
     assert (
@@ -65,7 +65,7 @@ def test_what_crept_and_what_jumped():
     assert {one.name for one in found.trends} == {"registers", "wavefronts", "excess", "ways", "spills"}
 
 
-def test_the_text_says_where():
+def test_history_text_names_the_report_of_a_change():
     lines = [" ".join(line.split()) for line in history_text(history(*REPORTS)).splitlines()]
     assert lines[0] == "5 reports: r0 … r4; 1 figure crept, 3 figures jumped, 1 figure grew and came back"
     assert lines[lines.index("crept") + 1] == "registers gemm (ptx) 32 → 40 (+25%) ▁▁▃▅█ worse at r2, r3, r4"
@@ -75,7 +75,7 @@ def test_the_text_says_where():
     )
 
 
-def test_kernels_are_followed_through_renames_and_gaps():
+def test_kernels_are_tracked_across_renames_and_gaps():
     reports = [
         report(one(32)),
         report(one(33, name="matmul")),
@@ -90,7 +90,7 @@ def test_kernels_are_followed_through_renames_and_gaps():
     assert "▁▃·█" in history_text(history(*reports))
 
 
-def test_totals_are_of_the_kernels_that_all_reports_have():
+def test_totals_include_only_kernels_in_all_reports():
     """Two kernels take 16, 17 and 18 wavefronts together; the third is not in every report."""
     reports = [
         report(one(32, 8), one(32, 8 + n, name="sum"), *([one(32, 64, name="third")] if n else [])) for n in range(3)
@@ -100,7 +100,7 @@ def test_totals_are_of_the_kernels_that_all_reports_have():
     assert history(*reports).trends[0].kernel is None and "all kernels" in history_text(history(*reports))
 
 
-def test_what_should_not_fall_creeps_down():
+def test_falling_width_is_a_creeping_regression():
     from ptxaudit.report.model import Code
 
     widths = [report(one(32, code=Code({"LDG.E.128": wide, "LDG.E": 4 - wide}, f"{wide}"))) for wide in (4, 3, 2)]
@@ -108,7 +108,7 @@ def test_what_should_not_fall_creeps_down():
     assert found.figures == (16, 13, 10) and found.crept and found.growth == 6
 
 
-def test_nothing_changed():
+def test_history_without_changes():
     assert history_text(history(REPORTS[0], REPORTS[0])) == "2 reports: r0 … r1; no figure changed\n"
 
 
@@ -121,15 +121,15 @@ def test_nothing_changed():
         (["out/v1/k.json", "out/v2/k.json"], ("v1", "v2")),
     ],
 )
-def test_what_reports_are_called(paths, told):
+def test_report_labels_from_paths(paths, told):
     assert labels(paths) == told
 
 
-def test_a_bar_a_report():
+def test_sparkline_has_a_bar_per_report():
     assert sparkline([0, None, 7]) == "▁·█" and sparkline([5, 5]) == "▁▁"
 
 
-def test_the_picture_is_a_chart_a_figure():
+def test_history_picture_has_a_chart_per_figure():
     root = xml.fromstring(history_svg(history(*REPORTS)))
     lines = root.findall("{http://www.w3.org/2000/svg}polyline")
     assert len(lines) == len(history(*REPORTS).trends) == 5
@@ -141,7 +141,7 @@ def test_the_picture_is_a_chart_a_figure():
     assert xml.fromstring(history_svg(history(report(named), report(structs.replace(named, registers=99))))) is not None
 
 
-def test_the_command(tmp_path):
+def test_history_command_writes_every_format(tmp_path):
     for at_, of in enumerate(REPORTS):
         (tmp_path / f"{at_}.json").write_text(of.to_json())
     files = [str(tmp_path / f"{at_}.json") for at_ in range(5)]
@@ -164,7 +164,7 @@ def test_the_command(tmp_path):
     assert "at least two reports" in CliRunner().invoke(main, ["history", files[0]]).stderr
 
 
-def test_an_error_has_the_file():
+def test_unreadable_history_report_is_rejected():
     from ptxaudit.review.diff.history import read_history
 
     with pytest.raises(InputError):

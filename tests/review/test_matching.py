@@ -84,7 +84,7 @@ def audited(source, pitch, isa):
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("pitch", [33, 32])
-def test_a_helper_that_was_extracted_changes_no_site(isa, pitch, tmp_path):
+def test_extracted_helper_moves_its_sites(isa, pitch, tmp_path):
     """The helper has 64 loads behind another call, and one store.
 
     With rows of 32 floats, the 32 lanes of tile[x][i] are in one bank: an excess of 31 per request, for 32 copies in
@@ -103,7 +103,7 @@ def test_a_helper_that_was_extracted_changes_no_site(isa, pitch, tmp_path):
     assert set(diff_reports(new, old).counts) == {"moved"}  # and back again
 
 
-def test_a_helper_whose_access_costs_more_is_no_mere_move():
+def test_extracted_helper_with_a_costlier_access_is_worse():
     """Seven of eight loads cost the same; the one that exists on both sides takes 64 wavefronts instead of 8."""
     old = [
         at(5, text="int a;"),
@@ -121,7 +121,7 @@ def test_a_helper_whose_access_costs_more_is_no_mere_move():
     assert diff_reports(report(kernel(*old)), report(kernel(*new))).got_worse
 
 
-def test_sites_are_not_moved_past_lines_that_stayed():
+def test_sites_do_not_match_across_unchanged_lines():
     """An access that was above the line `b` does not match one that is now below it, although they cost the same."""
     old = [at(5, text="a"), at(6, text="one"), at(7, text="b")]
     new = [at(5, text="a"), at(6, text="b"), at(1, text="two", inlined=((9, "call();"),))]
@@ -130,7 +130,7 @@ def test_sites_are_not_moved_past_lines_that_stayed():
     assert [v[0] for v in verdicts(old, between)] == ["same", "moved", "same"]
 
 
-def test_a_helper_may_go_to_a_header():
+def test_helper_extracted_to_a_header_moves_its_sites():
     old = [at(5, text="a"), at(6, text="x = s[i];"), at(9, text="b")]
     new = [
         at(5, text="a"),
@@ -159,7 +159,7 @@ def pairs(olds, news):
     return {(old and old.name, new and new.name) for old, new in match_kernels(tuple(olds), tuple(news))}
 
 
-def test_instances_pair_by_their_arguments_and_not_by_what_they_cost():
+def test_template_instances_match_by_arguments_not_costs():
     """<bf16,5,2048,8> shares three of four arguments with <bf16,5,1024,8>, and its cost with <half,4,256,2>."""
     bf16, other = instance("layer", "bf16", 5, 2048, 8), instance("layer", "half", 4, 256, 1)
     bf16_new, other_new = instance("layer", "bf16", 5, 1024, 8), instance("layer", "half", 4, 256, 2)
@@ -170,7 +170,7 @@ def test_instances_pair_by_their_arguments_and_not_by_what_they_cost():
     assert pairs(olds, news) == {(bf16, bf16_new), (other, other_new)}
 
 
-def test_instances_without_a_common_argument_are_two_kernels():
+def test_instances_without_a_common_argument_do_not_match():
     one, other = instance("layer", "bf16", 5, 2048, 8), instance("layer", "half", 4, 256, 1)
     assert pairs([blind(one, 8, 16, 64)], [blind(other, 32, 32, 32)]) == {(None, other), (one, None)}
     assert pairs([blind(instance("one", 32), 8)], [blind(instance("one", 64), 16)]) == {
@@ -178,7 +178,7 @@ def test_instances_without_a_common_argument_are_two_kernels():
     }  # one argument
 
 
-def test_of_many_instances_each_finds_the_nearest():
+def test_many_instances_match_their_nearest():
     """All 512 instances of a template have another block size now: two of their three arguments are equal."""
     types = ("half", "bf16", "f32", "f64")
     olds = [blind(instance("k", kind, size, 256), 8) for kind in types for size in range(128)]
@@ -199,11 +199,11 @@ def test_of_many_instances_each_finds_the_nearest():
         (("a", "b"), ("b", "a"), 0),
     ],
 )
-def test_the_share_of_equal_arguments(old, new, share):
+def test_share_of_equal_arguments(old, new, share):
     assert equal_arguments(old, new) == share
 
 
-def test_a_namespace_with_a_version_in_it_is_no_other_kernel():
+def test_versioned_namespaces_are_one_kernel():
     """Libraries have one namespace per release: cub::CUB_200302_NS::scan<float> is cub::CUB_200500_NS::scan<float>."""
     names = [f"_ZN3cub13CUB_{number}_NS4scanIfEEvPf" for number in (200302, 200500)]
     assert pairs([blind(names[0], 8)], [blind(names[1], 64)]) == {tuple(names)}
@@ -223,7 +223,7 @@ def test_kernels_pair_by_architecture_if_both_reports_share_one():
     assert [(a.arch, b.arch) for a, b in match_kernels(tuple(old[1:]), tuple(new[1:]))] == [("sm_80", "sm_90")]
 
 
-def test_real_instances_without_line_information(tmp_path):
+def test_compiled_instances_without_lines_match(tmp_path):
     """Machine code without line information, three instances per library: rows of 32 floats are 32-way, of 33 free."""
     source = """
     template <typename T, int Pitch, int Block> __global__ void turn(const T* in, T* out) {
@@ -268,7 +268,7 @@ def copies(*told, line=10, text="a += s[i];", **changes):
     ]
 
 
-def test_copies_of_a_line_are_one_group_however_it_is_unrolled():
+def test_copies_of_a_line_are_one_group_under_any_unrolling():
     """Twice as many copies with half as many requests each, and a remainder loop with 40 more.
 
     200 requests became 240, a fifth more; 8 wavefronts per request before, 4 after: 1,600 → 960.
@@ -278,7 +278,7 @@ def test_copies_of_a_line_are_one_group_however_it_is_unrolled():
     assert verdicts(new, old) == [("worse", 5, 2, 960, 1600)]
 
 
-def test_an_access_inserted_on_the_line_of_an_edited_one_hides_nothing():
+def test_access_inserted_on_an_edited_line_hides_no_regression():
     """s[i] took 8 wavefronts and takes 64 now; t[j], inserted on the same line, takes the 8 that s[i] did before."""
     old, new = (
         [at(10, text="x = s[i];")],
@@ -295,7 +295,7 @@ def test_an_access_inserted_on_the_line_of_an_edited_one_hides_nothing():
     ]  # nothing conflicts: nothing is hidden
 
 
-def test_stores_that_were_merged_are_one_group():
+def test_merged_stores_are_one_group():
     """Four 4-byte stores on four lines, of 8 requests each, become one of 16 bytes: 4 × 8 = 32 wavefronts before and
     after.
     """
@@ -314,20 +314,20 @@ def test_loads_of_two_lines_merged_at_lower_cost_are_better():
     assert verdicts(old, [at(45, text="mean = t[0];", width=8, opcode="LDS.64", **told)]) == [("better", 2, 1, 128, 64)]
 
 
-def test_merged_stores_without_line_information():
+def test_merged_stores_match_without_line_information():
     """Eight stores in a row become two of 16 bytes."""
     old = [site(None, "store", id=f"{n}") for n in range(8)]
     new = [site(None, "store", id=f"{n}", width=16, opcode="STS.128", wavefronts=32, ideal=32) for n in range(2)]
     assert verdicts(old, new) == [("widened", 4, 1, 32, 32)] * 2
 
 
-def test_what_is_far_away_was_not_merged():
+def test_distant_stores_are_not_matched_as_merged():
     old = [at(10, "store", text="s[0] = a;"), at(300, "store", text="s[1] = b;")]
     new = [at(10, "store", text="s[0] = a;", width=8, opcode="STS.64", wavefronts=16, ideal=16)]
     assert sorted(v[0] for v in verdicts(old, new)) == ["gone", "worse"]
 
 
-def test_bytes_are_summed_over_the_launch_where_that_is_known():
+def test_moved_bytes_are_summed_over_a_known_launch():
     unknown = open_site(Status.INVARIANT, width=4)
     assert (
         moved([site(1, width=16), site(2, width=4)]) == 8 * 20
@@ -348,7 +348,7 @@ def other_source(of):
     return structs.replace(of, inputs=tuple(structs.replace(entry, sha256="1" * 64) for entry in of.inputs))
 
 
-def test_more_wavefronts_are_worse_though_less_of_them_is_excess():
+def test_more_wavefronts_with_less_excess_are_worse():
     """32 wavefronts with an excess of 24; 64 with an excess of 16: twice as many passes over the banks."""
     old, new = at(10, wavefronts=32), at(10, wavefronts=64, ideal=48)
     (entry,) = diff_reports(report(kernel(old)), report(kernel(new))).kernels
@@ -362,19 +362,19 @@ def test_more_wavefronts_are_worse_though_less_of_them_is_excess():
     ]  # equally many passes, more of them excess
 
 
-def test_a_new_kernel_with_conflicts_is_worse_and_one_without_is_not():
+def test_new_kernel_is_worse_only_with_conflicts():
     clean, conflict = kernel(site(1)), kernel(site(2, wavefronts=256), name="new")
     assert worse([clean], [clean, conflict]) and not worse([clean], [clean, kernel(site(2), name="new")])
 
 
-def test_new_work_of_an_edit_is_not_worse_and_more_work_of_the_same_source_is():
+def test_new_access_is_worse_only_in_unchanged_source():
     """A new access of 8 wavefronts: unchanged source costs more, changed source does more."""
     old, new = report(kernel(at(1))), report(kernel(at(1), at(2)))
     assert diff_reports(old, new).got_worse and not diff_reports(old, other_source(new)).got_worse
     assert diff_reports(old, other_source(report(kernel(at(1), at(2, wavefronts=64))))).got_worse
 
 
-def test_launches_that_are_told_to_be_counterparts_are_compared_in_sum():
+def test_counterpart_launches_are_compared_in_total():
     """8 wavefronts for 8 requests on both sides, in launches with different parameters; the new kernel has one more."""
     more = structs.replace(kernel(at(1)).launch, params=(None, None, 64, 2))
     one = {"per_request": Span(1, 1), "ideal_per_request": Span(1, 1), "excess_per_request": Span(0, 0)}
@@ -390,14 +390,14 @@ def test_launches_that_are_told_to_be_counterparts_are_compared_in_sum():
 # --- in words ---------------------------------------------------------------------------------
 
 
-def test_how_often_a_site_runs_is_told_where_that_changed():
+def test_changed_number_of_requests_is_shown():
     """8 requests of one wavefront each became 16: there is no excess, but the cost doubled."""
     twice = at(10, requests=16, active_requests=16, wavefronts=16, ideal=16)
     assert "         = requests 8 → 16\n" in diff_text(diff_reports(report(kernel(at(10))), report(kernel(twice))))
     assert "requests" not in diff_text(diff_reports(report(kernel(at(10))), report(kernel(at(10, wavefronts=64)))))
 
 
-def test_names_are_no_markdown():
+def test_kernel_names_are_escaped_in_markdown():
     page = diff_markdown(diff_reports(report(), report(kernel(at(10), name="k", demangled="void k_1<float>()"))))
     assert "new kernel: void k\\_1&lt;float&gt;()" in page and "**`void k_1<float>()`**" in page
 
@@ -406,7 +406,7 @@ def test_names_are_no_markdown():
 
 
 @pytest.mark.parametrize("kind", ["extracted", "merged", "unrolled", "blind merged", "edited"])
-def test_4000_sites_are_matched_in_steps_that_grow_as_they_do(kind, monkeypatch):
+def test_matching_4000_sites_takes_linear_calls(kind, monkeypatch):
     """Four times the sites take about four times the calls."""
     monkeypatch.undo()
 
@@ -462,12 +462,12 @@ def coded(order, opcodes, **changes):
         (coded("a", {"LDS": 1}), coded("b", {"LDS": 1}, name="sum"), Nature.RESCHEDULED),
     ],
 )
-def test_what_became_of_the_code(old, new, nature):
+def test_nature_of_a_code_change(old, new, nature):
     (entry,) = diff_reports(report(old), report(new)).kernels
     assert entry.nature is nature
 
 
-def test_a_range_that_moved_is_told_by_single_requests():
+def test_shifted_range_is_compared_per_request():
     invariant = open_site(
         Status.INVARIANT, per_request=Span(1, 1), ideal_per_request=Span(1, 1), excess_per_request=Span(0, 0)
     )

@@ -55,7 +55,7 @@ def arguments_of(options: dict) -> list[str]:
 
 
 @pytest.mark.parametrize("rule", OF_MEMORY)
-def test_a_rule_of_memory_fails_a_build_where_it_finds_something(rule, tmp_path):
+def test_memory_rule_denies_its_example(rule, tmp_path):
     example = RULES[rule].example
     arguments = [*arguments_of(example.options), "--fail-on", rule]
     found = audit(tmp_path, example.triggers, *arguments)
@@ -65,7 +65,7 @@ def test_a_rule_of_memory_fails_a_build_where_it_finds_something(rule, tmp_path)
 
 
 @pytest.mark.parametrize("first, status", [(1, 1), (4, 0)])
-def test_a_vector_that_is_misaligned_fails_a_build(first, status, tmp_path):
+def test_misaligned_vector_is_denied(first, status, tmp_path):
     text = """extern "C" __global__ void k(const float* in, float4* out, int n) {
         out[threadIdx.x] = *reinterpret_cast<const float4*>(in + n + 4 * threadIdx.x); }"""
     launch = ("--grid", "1", "--block", "32", "--param", f"n={first}", "--assume", "*%256")
@@ -87,13 +87,13 @@ def test_a_vector_that_is_misaligned_fails_a_build(first, status, tmp_path):
         ("sectors-excess=29", 0),
     ],
 )
-def test_a_limit_fails_a_build_that_is_beyond_it(limit, status, kept):
+def test_exceeded_memory_limit_is_denied(limit, status, kept):
     """Two blocks of 1,024 threads leave 32 registers per thread; stores 8 bytes apart move 8 sectors instead of 4."""
     found = audit(kept, SPILLED, *LAUNCH, "--isa", "sass", "--space", "all", "--fail-on", limit)
     assert found.exit_code == status, found.output[-2000:]
 
 
-def test_occupancy_below_a_floor_fails_a_build(tmp_path):
+def test_occupancy_below_a_limit_is_denied(tmp_path):
     text = SPILLED.replace("__launch_bounds__(1024, 2)", "__launch_bounds__(1024, 1)")
     arguments = [*LAUNCH, "--isa", "sass", "--fail-on"]
     assert audit(tmp_path, text, *arguments, "occupancy=50").exit_code == 0

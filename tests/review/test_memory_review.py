@@ -67,7 +67,7 @@ def diff() -> Diff:
 # --- diffs ------------------------------------------------------------------------------------
 
 
-def test_a_diff_has_the_sites_of_every_memory(diff):
+def test_diff_has_the_sites_of_every_memory(diff):
     (entry,) = diff.kernels
     assert diff.got_worse and entry.changes == ()
     loads = [change for change in entry.memory if change.site.space == "global" and change.site.access == "load"]
@@ -81,7 +81,7 @@ def test_a_diff_has_the_sites_of_every_memory(diff):
     assert new - old == 8 * 112 and diff.total("sectors-excess")[0] == 0
 
 
-def test_what_one_side_did_not_look_at_is_not_compared():
+def test_space_audited_on_one_side_is_not_compared():
     one, other = with_step(1), with_step(8, "shared")
     for a, b in ((one, other), (other, one)):
         found = diff_reports(a, b)
@@ -91,7 +91,7 @@ def test_what_one_side_did_not_look_at_is_not_compared():
     assert Verdict.GONE in whole.memory_counts["local"]
 
 
-def test_the_json_of_a_diff_keeps_to_its_schema(diff):
+def test_diff_json_with_memory_sites_is_valid(diff):
     data = diff.to_dict()
     schema = json.loads((SCHEMA_FILE.parent / "diff-1.schema.json").read_text())
     jsonschema.Draft202012Validator(schema).validate(data)
@@ -101,7 +101,7 @@ def test_the_json_of_a_diff_keeps_to_its_schema(diff):
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_every_format_of_a_diff_says_what_got_worse(form, diff):
+def test_every_diff_format_shows_worse_sectors(form, diff):
     text = written(form, diff)
     assert "128" in text and "1,024" in text or form == "json"
     if form in ("text", "markdown", "html"):
@@ -110,14 +110,14 @@ def test_every_format_of_a_diff_says_what_got_worse(form, diff):
         assert "sectors of global memory" in text
 
 
-def test_a_vector_that_was_lost_is_a_change_for_the_worse():
+def test_split_global_vector_is_worse():
     (entry,) = diff_reports(audited(WIDE, params=(None, None)), audited(NARROW, params=(None, None))).kernels
     (change,) = (change for change in entry.memory if change.site.access == "load")
     assert (len(change.olds), len(change.news), change.width, change.verdict) == (1, 4, Verdict.NARROWED, Verdict.WORSE)
     assert entry.figures["global-width"][0] > entry.figures["global-width"][1]
 
 
-def test_limits_of_a_diff_know_sectors(tmp_path):
+def test_diff_limits_apply_to_sectors(tmp_path):
     for name, step in (("old", 1), ("new", 8)):
         (tmp_path / f"{name}.json").write_text(with_step(step).to_json())
     run = lambda limit: CliRunner().invoke(
@@ -135,7 +135,7 @@ def ratchet(path, known: Report, now: Report) -> Ratchet:
     return Ratchet.of(read_baseline(path), now)
 
 
-def test_a_baseline_has_the_accesses_to_every_memory_as_data(tmp_path):
+def test_baseline_contains_memory_sites(tmp_path):
     report = with_step(8)
     path = tmp_path / "b.json"
     path.write_text(baseline_json(report))
@@ -150,7 +150,7 @@ def test_a_baseline_has_the_accesses_to_every_memory_as_data(tmp_path):
 
 
 @pytest.mark.parametrize("known, now, denied", [(8, 8, 0), (4, 8, 8), (8, 4, 0)])
-def test_only_what_is_worse_than_the_baseline_is_denied(known, now, denied, tmp_path):
+def test_only_sectors_worse_than_the_baseline_are_denied(known, now, denied, tmp_path):
     report = with_step(now)
     held = ratchet(tmp_path / "b.json", with_step(known), report)
     for limits in ([], ["PA011"], ["sectors-excess=1"]):
@@ -160,14 +160,14 @@ def test_only_what_is_worse_than_the_baseline_is_denied(known, now, denied, tmp_
     assert len(judge(report, [parse_limit("sectors-excess=1")]).denials) == 8
 
 
-def test_a_baseline_without_a_memory_says_so(tmp_path):
+def test_baseline_without_an_audited_space_is_rejected(tmp_path):
     with pytest.raises(InputError, match="covers global and local memory, which the baseline does not cover"):
         ratchet(tmp_path / "b.json", with_step(1, "shared"), with_step(1))
     ratchet(tmp_path / "b.json", with_step(1), with_step(1, "shared"))
     assert not ratchet(tmp_path / "b.json", with_step(1), with_step(1, "shared")).stale()
 
 
-def test_a_budget_that_the_baseline_exceeds_is_not_denied_again(tmp_path):
+def test_limit_exceeded_in_the_baseline_is_not_denied_again(tmp_path):
     report = with_step(1)
     limits = [parse_limit(limit) for limit in ("registers=1", "stack=0", "occupancy=100")]
     held = ratchet(tmp_path / "b.json", report, report)
@@ -186,12 +186,12 @@ def test_a_budget_that_the_baseline_exceeds_is_not_denied_again(tmp_path):
 
 
 @pytest.mark.parametrize("limit, denied", [("stack=0", 1), ("stack=31", 1), ("stack=32", 0)])
-def test_the_local_frame_has_a_limit(limit, denied):
+def test_limit_on_the_local_frame(limit, denied):
     assert len(judge(with_step(1), [parse_limit(limit)]).denials) == denied
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-def test_neighbouring_accesses_of_a_lane_could_be_one_vector(isa):
+def test_adjacent_accesses_of_a_lane_are_reported_as_a_vector(isa):
     vectors = lambda report: [finding for finding in find(report) if finding.rule == "PA014"]
     (found,) = vectors(audited(NARROW, params=(None, None), isa=isa))
     assert found.certainty is Certainty.CERTAIN and "4 accesses of 4 bytes" in found.what and found.site.vector == 16
@@ -206,7 +206,7 @@ def test_neighbouring_accesses_of_a_lane_could_be_one_vector(isa):
         assert vectors(audited(other, params=(None, None), isa=isa)) == []
 
 
-def test_a_write_between_two_reads_of_a_base_makes_two_bases():
+def test_base_reloaded_after_a_barrier_is_another_base():
     text = NARROW.replace("p[0] + p[1] + p[2] + p[3]", "p[0] + p[1]").replace(
         "out[threadIdx.x] =", "if (in[0] > 0) __syncthreads();\n    out[threadIdx.x] ="
     )
@@ -215,14 +215,14 @@ def test_a_write_between_two_reads_of_a_base_makes_two_bases():
 
 
 @pytest.mark.parametrize("n, certainty", [(1, Certainty.CERTAIN), (4, None), (None, Certainty.POSSIBLE)])
-def test_a_misaligned_vector_of_global_memory(n, certainty):
+def test_misaligned_global_vector_is_found(n, certainty):
     text = WIDE.replace("in + threadIdx", "in + n + threadIdx").replace("float* out)", "float* out, int n)")
     report = audited(text, params=(None, None, n), isa="ptx")  # "*" means every pointer, and n is none
     found = [finding for finding in find(report) if finding.rule == "PA006"]
     assert [finding.certainty for finding in found] == ([] if certainty is None else [certainty])
 
 
-def test_accesses_that_a_rule_passes_are_counted():
+def test_gate_counts_the_sites_that_pass_a_rule():
     verdict = judge(with_step(1), [parse_limit("PA011")])
     assert verdict.concerned == 9 and not verdict.denials  # eight loads and a store
 
@@ -230,14 +230,14 @@ def test_accesses_that_a_rule_passes_are_counted():
 # --- formats ----------------------------------------------------------------------------------
 
 
-def test_a_fault_in_global_memory_fails_a_case_of_junit():
+def test_misaligned_global_access_fails_a_junit_case():
     text = WIDE.replace("in + threadIdx", "in + n + threadIdx").replace("float* out)", "float* out, int n)")
     suites = formats.written("junit", Checked(audited(text, params=(None, None, 1), isa="ptx")))
     assert 'failures="1"' in suites and 'tests="2"' in suites and "not a multiple of 16" in suites
 
 
 @pytest.mark.parametrize("space", ["global", "local", "all"])
-def test_a_terminal_and_markdown_have_every_table(space):
+def test_terminal_and_markdown_have_a_table_per_memory(space):
     report = audited(SOURCE.replace("STEP", "8"), space=space, top=2)
     console = Console(highlight=False, width=200, file=StringIO())
     print_report(report, console)
@@ -248,7 +248,7 @@ def test_a_terminal_and_markdown_have_every_table(space):
     assert ("of sectors exceed what the bytes need" in markdown) is (space != "local")
 
 
-def test_shares_of_lines_and_loops_and_where_what_is_wasted_comes_from():
+def test_report_has_shares_of_lines_and_loops():
     report = audited(SOURCE.replace("STEP", "8"), top=9)
     (kernel,) = report.kernels
     by_line = {share.place: share for share in kernel.line_shares}
@@ -281,7 +281,7 @@ extern "C" __global__ void __launch_bounds__(1024) k(const float* in, float* out
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-def test_what_a_nest_of_loops_wastes_is_named_at_the_innermost(isa):
+def test_excess_of_nested_loops_is_attributed_to_the_innermost(isa):
     launch = ptxaudit.Launch("k", grid=(2,), block=(1024,), params=[None, None, 10])
     (kernel,) = ptxaudit.audit(NEST, isa=isa, space="all", top=9, assume={"*": 256}, launches=[launch]).kernels
     trips = {share.depth: share.trips for share in kernel.loop_shares}
@@ -292,7 +292,7 @@ def test_what_a_nest_of_loops_wastes_is_named_at_the_innermost(isa):
     assert not sectors.endswith(":10")
 
 
-def test_spills_have_their_share_of_loops():
+def test_loop_shares_include_spills():
     report = ptxaudit.audit(
         SPILLS_TO_SHARED,
         isa="sass",
@@ -334,7 +334,7 @@ extern "C" __global__ void k(int* bins, const int* in) {
 """
 
 
-def test_atomics_at_unknown_addresses_are_not_judged():
+def test_sectors_of_atomics_at_unknown_addresses_are_not_judged():
     """The location of an array affects the sectors of a request, but not how many lanes access one address."""
     for assume, certain in (({"*": 256}, True), ({}, False)):
         given = audited(COUNTING, "global", (None, None), assume=assume)

@@ -51,19 +51,19 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("jobs", [2, 3, 4, 5, 20])
-def test_a_file_has_as_many_pieces_as_there_are_processes_for_it(here, jobs):
+def test_file_is_divided_into_at_most_one_piece_per_process(here, jobs):
     (whole,) = divided(["many.ptx"], Options(jobs=jobs), jobs)
     assert len(whole.pieces) == min(jobs, len(NAMES))
 
 
 @pytest.mark.parametrize("jobs", [2, 20])
-def test_the_kernels_of_one_file_are_divided(here, jobs):
+def test_kernels_of_one_ptx_file_are_divided(here, jobs):
     alone = ptxaudit.audit("many.ptx", launches=LAUNCHES)
     assert ptxaudit.audit("many.ptx", launches=LAUNCHES, jobs=jobs).to_json() == alone.to_json()
     assert [kernel.name for kernel in alone.kernels] == sorted([*NAMES, "kernel_9"], key=lambda name: NAMES.index(name))
 
 
-def test_those_of_machine_code_are_too(here):
+def test_kernels_of_one_cubin_are_divided(here):
     from machine_code import from_ptx
 
     (here / "many.cubin").write_bytes(from_ptx(several(NAMES).removeprefix(_HEAD)))
@@ -73,13 +73,13 @@ def test_those_of_machine_code_are_too(here):
 
 
 @pytest.mark.parametrize("wrong", [{"kernels": ["nowhere"]}, {"launches": [ptxaudit.Launch("nowhere", 1, 32)]}])
-def test_what_is_wrong_is_said_once(here, wrong):
+def test_problems_of_divided_files_are_reported_once(here, wrong):
     files = ["broken.ptx", "many.ptx"]
     assert ptxaudit.audit(files, jobs=3, **wrong).to_json() == ptxaudit.audit(files, **wrong).to_json()
 
 
 @pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
-def test_any_executor(here, kind):
+def test_any_executor_gives_the_same_report(here, kind):
     files = ["many.ptx", "a.ptx", "broken.ptx"]
     with kind(2) as executor:
         assert ptxaudit.audit(files, executor=executor) == ptxaudit.audit(files)
@@ -100,20 +100,20 @@ class Losing(Executor):
         return future
 
 
-def test_a_lost_worker_takes_no_other_file_along(here):
+def test_lost_worker_loses_only_its_file(here):
     report = ptxaudit.audit(["a.ptx", "b.ptx", "c.ptx"], executor=Losing("b.ptx"))
     (problem,) = report.problems
     assert (problem.file, "worker that audited this file was lost: MemoryError" in problem.what) == ("b.ptx", True)
     assert [entry.path for entry in report.inputs] == ["a.ptx", "c.ptx"] and len(report.kernels) == 6
 
 
-def test_what_cannot_be_an_executor():
+def test_invalid_executor_is_rejected():
     for address in ("spark://here:1", "dask://", "here"):
         done = CliRunner().invoke(main, ["audit", "a.ptx", "--executor", address])
         assert isinstance(done.exception, InputError) or "no executor" in done.output + str(done.exception)
 
 
-def test_a_scheduler_that_cannot_be_used_is_one_message(monkeypatch):
+def test_unusable_dask_scheduler_is_reported(monkeypatch):
     """One that does not exist, one that says nothing, one that hangs up, one without a port."""
     pytest.importorskip("distributed")
     monkeypatch.setattr(executors, "GREETING", 0.5)
@@ -135,7 +135,7 @@ def test_a_scheduler_that_cannot_be_used_is_one_message(monkeypatch):
     assert "HOST:PORT" in refused("127.0.0.1")
 
 
-def test_the_toolchains_of_a_file_are_those_of_all_its_pieces():
+def test_toolchains_of_all_pieces_are_reported():
     """A piece reads the images that contain its kernels; others may have been built by another release."""
     entry = lambda toolchain, log="": Part(inputs=[Input("lib.so", "0", "host", toolchain, log)])
     whole = Whole((Piece(("lib.so",)),) * 4)
@@ -152,7 +152,7 @@ def test_the_toolchains_of_a_file_are_those_of_all_its_pieces():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 10])
-def test_what_is_paired_is_in_one_batch(size):
+def test_paired_files_are_in_one_batch(size):
     files = ["a.cubin", "a.ptx", "b.ptx", "x/c.ptx", "c.cubin", "d.cu", "x/c.cubin", "e.ptx", b"", "f.cubin", "f.ptx"]
     both, one = (list(batches(files, Options(isa=isa), size)) for isa in ("both", "ptx"))
     assert [file for batch in both for file in batch] == [file for batch in one for file in batch] == files
@@ -162,7 +162,7 @@ def test_what_is_paired_is_in_one_batch(size):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_kernels_are_paired_in_any_number_of_processes(jobs, tmp_path, monkeypatch):
+def test_kernels_are_paired_with_any_number_of_processes(jobs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "k.cu").write_text(COLUMN)
     made = compile_source("k.cu")
@@ -180,7 +180,7 @@ def lines_of(text: str) -> list:
 
 
 @pytest.mark.parametrize("jobs", ["1", "3"])
-def test_a_line_a_file_is_a_report_of_its_own(here, jobs):
+def test_jsonl_has_a_report_per_file(here, jobs):
     done = CliRunner().invoke(main, ["audit", ".", "--format", "jsonl", "--jobs", jobs, "--kernel", "*"])
     found = lines_of(done.stdout)
     assert done.exit_code == 2
@@ -191,7 +191,7 @@ def test_a_line_a_file_is_a_report_of_its_own(here, jobs):
     assert sum(len(one.problems) for one in found) == len(whole.problems) == 1
 
 
-def test_the_lines_are_there_as_the_files_are_done(here, monkeypatch):
+def test_jsonl_lines_are_written_as_files_finish(here, monkeypatch):
     """Interrupted between two parts: the first part's lines are complete, and the next audit starts after them."""
     monkeypatch.setattr(audits, "AT_ONCE", 2)
     monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
@@ -257,7 +257,7 @@ if __name__ == "__main__":
 """
 
 
-def test_a_worker_of_a_cluster_is_killed(here):
+def test_killed_dask_worker_loses_nothing(here):
     """A worker of Dask: nothing is lost, and nothing appears twice."""
     pytest.importorskip("distributed")
     (here / "cluster.py").write_text(_CLUSTER)

@@ -107,7 +107,7 @@ def gate(status=0):
     return ptxaudit("audit", status=status).stderr
 
 
-def test_a_gate_from_commit_to_commit(repository):
+def test_gate_follows_a_history_of_commits(repository):
     assert gate() == "gate: nothing denied; all of 2 sites could be judged\n"
 
     repository.commit("Lines above", kernel="// a transposition\n// of one tile\n" + KERNEL)
@@ -128,7 +128,7 @@ def test_a_gate_from_commit_to_commit(repository):
     assert gate() == "gate: nothing denied; all of 2 sites could be judged\n"
 
 
-def test_a_renamed_kernel_does_not_lose_its_launch_silently(repository):
+def test_renamed_kernel_with_a_stale_launch_is_noted(repository):
     """If the file is named, launches without a kernel in it are no error: they may belong to other files."""
     repository.commit("Another name", kernel=KERNEL.replace("void transpose", "void turn"))
     told = ptxaudit("audit", "src/transpose.cu").stderr
@@ -147,7 +147,7 @@ def test_a_renamed_kernel_does_not_lose_its_launch_silently(repository):
     )
 
 
-def test_what_data_decides_is_not_called_judged(repository):
+def test_data_dependent_site_is_not_counted_as_judged(repository):
     """A gather: the words of the tile that lanes read depend on loaded data, in the baseline and now."""
     gather = KERNEL.replace("tile[x][y]", "tile[int(in[x]) & 31][y]")
     repository.commit("A gather", kernel=gather)
@@ -156,7 +156,7 @@ def test_what_data_decides_is_not_called_judged(repository):
     assert "1 of 2 sites could not be judged" in ptxaudit("audit", "--fail-on", "excess=1").stderr
 
 
-def test_diffs_from_commit_to_commit(repository, tmp_path):
+def test_diff_follows_a_history_of_commits(repository, tmp_path):
     for message, files in {
         "A helper": {"kernel": EXTRACTED},
         "Rows of 32 floats": {"header": HEADER.replace("33", "32")},

@@ -37,7 +37,7 @@ def found(given, rule):
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
-def test_the_example_triggers_the_rule_and_the_other_does_not(rule):
+def test_rule_is_triggered_by_its_example_only(rule):
     bad = examined(rule.example.triggers, rule.example.options)
     good = examined(
         rule.example.clean, rule.example.options if rule.example.clean_options is None else rule.example.clean_options
@@ -56,13 +56,13 @@ def test_every_rule_is_documented(rule):
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", rule.name) and rule.title
 
 
-def test_ids_are_consecutive_and_each_rule_is_one_file():
+def test_rule_ids_are_consecutive_with_one_file_each():
     assert [rule.id for rule in RULES] == [f"PA{number:03}" for number in range(1, len(RULES) + 1)]
     files = sorted(path.stem for path in Path(rules.__file__).parent.glob("pa*.py"))
     assert files == [f"{rule.id.lower()}_{rule.name.replace('-', '_')}" for rule in RULES]
 
 
-def test_a_rule_is_found_by_id_and_by_name():
+def test_rule_is_found_by_id_and_by_name():
     assert rules.get("pa001") is rules.get("load-conflict") is rules.RULES["PA001"]
     with pytest.raises(InputError) as caught:
         rules.get("PA999")
@@ -92,11 +92,11 @@ def each(low, high, status=Status.BOUNDED):
         (open_site(Status.UNREACHED, requests=0), None),
     ],
 )
-def test_how_certain_a_conflict_is(one, certainty):
+def test_certainty_of_a_conflict(one, certainty):
     assert [finding.certainty for finding in found(report(kernel(one)), "PA001")] == ([certainty] if certainty else [])
 
 
-def test_what_a_finding_says():
+def test_text_of_a_finding():
     bad = site(wavefronts=64, cause="lanes 0 and 1 conflict in one bank")
     (exact,) = found(report(kernel(bad)), "PA001")
     assert (
@@ -108,7 +108,7 @@ def test_what_a_finding_says():
     assert possible.what == "ld.shared.f32: a request may take 1–8 wavefronts, ideal 1"
 
 
-def test_misalignment_that_stopped_a_kernel_is_a_finding():
+def test_misaligned_access_is_a_finding():
     misaligned = """
     extern "C" __global__ void k(float* out) {
         __shared__ float t[64];
@@ -121,7 +121,7 @@ def test_misalignment_that_stopped_a_kernel_is_a_finding():
     assert finding.certain and "is not a multiple of 16" in finding.what
 
 
-def test_scalars_that_conflict_side_by_side_could_be_one_vector():
+def test_adjacent_conflicting_scalars_are_reported_as_a_vector():
     four = [
         site(
             wavefronts=32,
@@ -147,7 +147,7 @@ def test_scalars_that_conflict_side_by_side_could_be_one_vector():
 # --- folding and suppressing ----------------------------------------------------------------
 
 
-def test_copies_of_a_line_are_folded_to_the_worst():
+def test_findings_of_copies_are_folded_to_the_worst():
     sites = [site(wavefronts=8 * n, id=f"s{n}") for n in (2, 8, 4)]
     other = kernel(*sites, launch=None)
     (one,) = fold(found(report(kernel(*sites), other), "PA001"))
@@ -155,7 +155,7 @@ def test_copies_of_a_line_are_folded_to_the_worst():
     assert one.what.endswith("(the worst of 3 copies, the worst of 2 launches, 88 in all)")
 
 
-def test_what_the_pieces_of_a_split_vector_take_is_told_beside():
+def test_split_vector_finding_states_the_cost_of_its_pieces():
     example = rules.get("PA007").example
     for used, pieces in (
         ("v.x;", "1 access of at most 4 bytes (LDS): 4 wavefronts, as a vector 4"),
@@ -165,18 +165,18 @@ def test_what_the_pieces_of_a_split_vector_take_is_told_beside():
         assert finding.what == f"ld.shared.v4.f32: machine code has {pieces}"
 
 
-def test_a_line_of_the_ptx_is_no_line_of_the_source():
+def test_ptx_line_is_not_reported_as_a_source_line():
     bad = site(None, wavefronts=64)
     (of_source,), (of_ptx,) = (found(report(kernel(bad, input=name)), "PA001") for name in ("k.cu", "k.ptx"))
     assert (of_source.where.line, of_ptx.where.line) == (None, 100)
 
 
-def test_copies_that_say_the_same_are_counted_only():
+def test_equal_findings_of_copies_are_counted():
     (one,) = fold(found(report(kernel(*[site(wavefronts=64, id=f"s{n}") for n in range(4)])), "PA001"))
     assert one.what.endswith("(4 copies, 224 in all)") and "worst" not in one.what and one.weight == 224
 
 
-def test_a_line_is_reached_where_a_copy_of_it_is():
+def test_line_is_reached_if_one_copy_is():
     idle = {"status": Status.UNREACHED, "requests": 0}
     body, rest = site(10, id="a"), site(10, id="b", **idle)
     assert not found(report(kernel(body, rest)), "PA010")
@@ -191,7 +191,7 @@ def suppressed(*suppressions, at=10, file="/src/k.cu", inlined=()):
     return Report(base.tool, base.inputs, base.kernels, (), tuple(suppressions))
 
 
-def test_a_suppression_is_of_one_rule_and_one_line():
+def test_suppression_applies_to_one_rule_and_line():
     right = Suppression("PA001", "cold", "/src/k.cu", 9, 10)
     assert [f.allowed for f in found(suppressed(right), "PA001")] == [right]
     frame = Frame("/src/k.cu", 30, "f")
@@ -216,7 +216,7 @@ def test_a_suppression_is_of_one_rule_and_one_line():
         (Status.EXACT, ("local", "shared"), False),
     ],
 )
-def test_a_suppression_about_global_memory_is_stale_where_that_was_examined(status, spaces, stale):
+def test_global_memory_suppression_is_stale_only_if_that_space_was_audited(status, spaces, stale):
     source = Source("/src/k.cu", 10)
     access = MemorySite("m", None, 9, "ld.global.f32", "", "load", 4, source, status, sectors_excess=0, space="global")
     (one, other) = (Suppression(rule, "cold", "/src/k.cu", 9, 10) for rule in ("PA011", "PA014"))
@@ -224,7 +224,7 @@ def test_a_suppression_about_global_memory_is_stale_where_that_was_examined(stat
     assert stale_suppressions(given, find(given)) == ((one, other) if stale else ())
 
 
-def test_the_page_of_rules_is_what_the_command_prints():
+def test_rules_page_is_the_output_of_the_command():
     page = DOCS / "rules.md"
     printed = CliRunner().invoke(main, ["rule", "--format", "markdown", "--example"]).stdout
     assert page.read_text().split("\n\n", 2)[2] == printed, "ptxaudit rule --format markdown --example"

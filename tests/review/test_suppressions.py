@@ -37,7 +37,7 @@ def read(text):
         ('int a; /* ptxaudit: allow(PA001, "why") */', 1, 1),
     ],
 )
-def test_which_line_a_suppression_is_about(text, line, target):
+def test_target_line_of_a_suppression(text, line, target):
     assert read(text) == [Suppression("PA001", "why", "k.cu", line, target)]
 
 
@@ -59,7 +59,7 @@ z = s[0]
 """
 
 
-def test_a_suppression_is_about_a_whole_statement():
+def test_suppression_covers_the_whole_statement():
     assert [(one.line, one.target, one.statement) for one in read(SEVERAL)] == [
         (2, 3, (3, 5)),
         (11, 11, (9, 11)),
@@ -68,7 +68,7 @@ def test_a_suppression_is_about_a_whole_statement():
 
 
 @pytest.mark.parametrize("at", [4, 5])
-def test_it_holds_whichever_line_of_a_statement_the_compiler_names(at, tmp_path, monkeypatch):
+def test_suppression_applies_on_any_line_of_the_statement(at, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     body = ["    float y = s[threadIdx.x]", "        + s[threadIdx.x * 32]", "        + s[threadIdx.x * 16];"]
     body[at - 4] += '    // ptxaudit: allow(PA001, "a table")'
@@ -88,7 +88,7 @@ def test_it_holds_whichever_line_of_a_statement_the_compiler_names(at, tmp_path,
     assert result.exit_code == 0 and "2 allowed by comments" in result.stderr, result.stderr
 
 
-def test_one_comment_may_allow_several_rules():
+def test_comment_may_allow_several_rules():
     assert [s.rule for s in read('int a; // ptxaudit: allow(PA001, pa002, "why")')] == ["PA001", "PA002"]
 
 
@@ -104,13 +104,13 @@ def test_one_comment_may_allow_several_rules():
         ("", "cannot be parsed"),
     ],
 )
-def test_a_suppression_that_is_not_understood_is_an_error_at_its_place(comment, what):
+def test_malformed_suppression_is_an_error_with_its_location(comment, what):
     (error,) = read(f"\nint a; // ptxaudit: {comment}")
     assert isinstance(error, InputError)
     assert what in error.what and (error.file, error.line, error.column) == ("k.cu", 2, 8)
 
 
-def test_text_that_is_not_for_this_tool_is_left_alone():
+def test_other_comments_and_strings_are_ignored():
     assert read('// see ptxaudit: it counts\nconst char* a = "ptxaudit: b";\nint b; // nolint') == []
     assert read('const char* a = "// ptxaudit: allow(PA001)";') == []
     (one,) = read('char a = \'"\';   // ptxaudit: allow(PA001, "a quote")')
@@ -123,7 +123,7 @@ def audited(tmp_path, monkeypatch, own="", above=""):
     return ptxaudit.audit("k.cu", launches=[ptxaudit.Launch("k", grid=1, block=32)])
 
 
-def test_a_finding_that_is_allowed_says_why(tmp_path, monkeypatch):
+def test_allowed_finding_has_its_reason(tmp_path, monkeypatch):
     report = audited(
         tmp_path, monkeypatch, ' // ptxaudit: allow(PA002, "once")', '    // ptxaudit: allow(PA001, "cold")'
     )
@@ -132,14 +132,14 @@ def test_a_finding_that_is_allowed_says_why(tmp_path, monkeypatch):
     assert ptxaudit.Report.from_dict(report.to_dict()).suppressions == report.suppressions
 
 
-def test_one_that_matches_nothing_is_reported_and_is_no_failure(tmp_path, monkeypatch):
+def test_stale_suppression_is_a_warning(tmp_path, monkeypatch):
     audited(tmp_path, monkeypatch, ' // ptxaudit: allow(PA001, "never a load")')
     result = CliRunner().invoke(main, ["audit", "k.cu", "--grid", "1", "--block", "32"])
     assert result.exit_code == 0
     assert "k.cu:3: the suppression of PA001 no longer matches anything" in result.stderr
 
 
-def test_one_without_a_reason_ends_with_status_2(tmp_path, monkeypatch):
+def test_suppression_without_a_reason_exits_with_status_2(tmp_path, monkeypatch):
     audited(tmp_path, monkeypatch, " // ptxaudit: allow(PA001)")
     result = CliRunner().invoke(main, ["audit", "k.cu"])
     assert result.exit_code == 2
@@ -175,7 +175,7 @@ extern "C" __global__ void two(float* p) {
         (("--ignore", "PA002"), [14]),  # an allowed rule stays allowed
     ],
 )
-def test_what_is_stale_is_told_of_what_was_audited(tmp_path, monkeypatch, arguments, stale):
+def test_staleness_is_judged_only_for_audited_kernels(tmp_path, monkeypatch, arguments, stale):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "k.cu").write_text(TWO)
     (tmp_path / "l.toml").write_text(
@@ -203,7 +203,7 @@ def test_what_is_stale_is_told_of_what_was_audited(tmp_path, monkeypatch, argume
     assert found == stale
 
 
-def test_a_suppression_of_a_header_may_be_for_another_source(tmp_path, monkeypatch):
+def test_stale_suppression_in_a_header_mentions_other_inputs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "h.cuh").write_text(
         '__device__ void put(volatile float* s, int i) {\n  s[i] = 1;   // ptxaudit: allow(PA002, "elsewhere")\n}\n'

@@ -75,7 +75,7 @@ def validated(sweep):
         ("n=1,1,2", "param", "n", (1, 2)),
     ],
 )
-def test_axes_as_they_are_written(text, kind, key, values):
+def test_axes_are_parsed(text, kind, key, values):
     axis = parse_axis(text)
     assert (axis.kind, axis.key, axis.values) == (kind, key, values)
 
@@ -94,12 +94,12 @@ def test_axes_as_they_are_written(text, kind, key, values):
         (f"n=0:{MOST_POINTS}", "more than"),
     ],
 )
-def test_axes_that_cannot_be_read(text, what):
+def test_malformed_axis_is_rejected(text, what):
     with pytest.raises(InputError, match=what):
         parse_axis(text)
 
 
-def test_axes_from_python():
+def test_axes_from_python_values():
     assert axis_of("block", [(16, 16), 32]).values == ((16, 16), (32,))
     assert axis_of("pitch", range(3)).values == (0, 1, 2)
     with pytest.raises(InputError, match="no values"):
@@ -109,7 +109,7 @@ def test_axes_from_python():
 # --- points -----------------------------------------------------------------------------------
 
 
-def test_every_point_is_what_a_single_audit_says():
+def test_sweep_points_equal_single_audits():
     found = ptxaudit.sweep(PITCHED, {"block": [(32, 32), (16, 16), (64, 4)], "pitch": "32:36"}, launches=[SQUARE])
     data = validated(found)
     (kernel,) = data["kernels"]
@@ -123,7 +123,7 @@ def test_every_point_is_what_a_single_audit_says():
         ]
 
 
-def test_best_and_worst_follow_from_the_arithmetic():
+def test_best_and_worst_points_by_arithmetic():
     (kernel,) = ptxaudit.sweep(PITCHED, {"pitch": "32:40"}, launches=[SQUARE]).kernels
     # a column of lanes `pitch` words apart: as many ways as the greatest common divisor of pitch and 32 banks
     assert [point.wavefronts.low for point in kernel.points] == [
@@ -133,13 +133,13 @@ def test_best_and_worst_follow_from_the_arithmetic():
     assert kernel.points[0].most_at.endswith("ld.shared.f32") and kernel.points[1].most_at == ""
 
 
-def test_without_a_grid_points_are_compared_by_one_request():
+def test_points_without_a_grid_are_compared_per_request():
     (kernel,) = ptxaudit.sweep(PITCHED, {"pitch": "32:34"}, launches=[Launch("*", block=(32, 32))]).kernels
     assert kernel.basis == "request" and (kernel.best, kernel.worst) == (1, 0)
     assert [point.per_request.high for point in kernel.points] == [33, 2, 3] and kernel.points[0].wavefronts is None
 
 
-def test_what_depends_on_something_not_told_is_a_range():
+def test_point_with_an_unspecified_parameter_is_a_range():
     (kernel,) = ptxaudit.sweep(PITCHED, {"block": [(32, 32), (16, 16)]}).kernels
     assert [point.per_request for point in kernel.points] == [Span(2, 33), Span(2, 18)] and kernel.best == 1
     assert (
@@ -148,7 +148,7 @@ def test_what_depends_on_something_not_told_is_a_range():
     )
 
 
-def test_what_is_not_known_is_open_and_comes_last(tmp_path):
+def test_unknown_point_is_open_and_ranked_last(tmp_path):
     path = tmp_path / "k.cu"
     path.write_text(
         PITCHED.replace(
@@ -160,7 +160,7 @@ def test_what_is_not_known_is_open_and_comes_last(tmp_path):
     assert "1 site open" in sweep_text(ptxaudit.sweep(path, {"pitch": [32]}, launches=[SQUARE]))
 
 
-def test_macros_are_compiled_for_each_value(tmp_path):
+def test_swept_macros_are_compiled_for_each_value(tmp_path):
     (tmp_path / "t.cu").write_text(TILED)
     found = ptxaudit.sweep(
         tmp_path / "t.cu", {"-DTILE": [32, 33], "grid": [1, 2]}, launches=[Launch("*", block=(32, 32))]
@@ -176,20 +176,20 @@ def test_macros_are_compiled_for_each_value(tmp_path):
     validated(found)
 
 
-def test_a_launch_that_cuda_refuses_is_a_point_without_figures():
+def test_launch_that_cuda_refuses_is_a_point_without_figures():
     found = ptxaudit.sweep(PITCHED, {"block": [(64, 64), (32, 32)]}, launches=[Launch("*", grid=4, named={"2": 33})])
     (kernel,) = found.kernels
     assert "4096 threads" in kernel.points[0].refused and kernel.best == kernel.worst == 1 and not found.problems
     assert "refused" in sweep_text(found)
 
 
-def test_launches_of_a_file_are_varied_each():
+def test_every_launch_is_swept():
     launches = [SQUARE, Launch("pitched", grid=1, block=(16, 16))]
     kernels = ptxaudit.sweep(PITCHED, {"pitch": [32, 33]}, launches=launches).kernels
     assert [kernel.points[0].requests for kernel in kernels] == [256, 16]
 
 
-def test_both_instruction_sets(tmp_path):
+def test_sweep_in_both_instruction_sets(tmp_path):
     (tmp_path / "k.cu").write_text(PITCHED)
     kernels = ptxaudit.sweep(tmp_path / "k.cu", {"pitch": [32, 33]}, isa="both", launches=[SQUARE]).kernels
     assert [(kernel.isa, kernel.best, kernel.points[0].wavefronts.low) for kernel in kernels] == [
@@ -198,7 +198,7 @@ def test_both_instruction_sets(tmp_path):
     ]
 
 
-def test_one_problem_is_told_once():
+def test_problem_of_all_points_is_reported_once():
     found = ptxaudit.sweep(PITCHED, {"nothing": [1, 2, 3]}, launches=[SQUARE])
     assert len(found.problems) == 1 and "no parameter 'nothing'" in found.problems[0].what and found.kernels == ()
     assert [p.what for p in ptxaudit.sweep(["gone.ptx"], {"pitch": [1, 2]}).problems] == [
@@ -218,7 +218,7 @@ def test_one_problem_is_told_once():
         ({"-DN": [1], "D:N": [2]}, {}, "names N twice"),
     ],
 )
-def test_sweeps_that_cannot_be_run(axes, options, what):
+def test_impossible_sweep_is_rejected(axes, options, what):
     with pytest.raises(InputError, match=what):
         ptxaudit.sweep(PITCHED, axes, **options)
 
@@ -228,13 +228,13 @@ def test_raw_parameters_cannot_be_swept():
         ptxaudit.sweep(PITCHED, {"pitch": [1]}, launches=[Launch("*", grid=1, block=32, param_bytes=b"\0" * 20)])
 
 
-def test_what_is_open_says_what_to_tell():
+def test_open_point_names_the_parameter_to_specify():
     source = PITCHED.replace("* pitch", "% pitch")
     (swept,) = ptxaudit.sweep(source, {"block": [32, 64]}).kernels
     assert swept.points[0].open == 1 and "(--param pitch)" in swept.points[0].open_reason
 
 
-def test_macros_change_nothing_in_what_is_compiled_already(here):
+def test_swept_macro_of_compiled_code_is_rejected(here):
     assert "--sweep -D has no effect" in run("k.ptx", "--sweep", "-DN=1,2", status=2).stderr
 
 
@@ -259,7 +259,7 @@ run = partial(command_line.run, "audit")
 here = folder_with({"k.ptx": ptx()})
 
 
-def test_the_command_writes_a_table(here):
+def test_sweep_command_writes_a_table(here):
     assert run("k.ptx", "--grid", "4", "--block", "32,32", "--sweep", "2=32:34").stdout == TABLE.replace(
         "pitch  ", "2   ", 1
     ).replace("  32     2", "  32  2").replace("  33     2", "  33  2").replace("  34     2", "  34  2").replace(
@@ -267,12 +267,12 @@ def test_the_command_writes_a_table(here):
     ).replace("worst pitch=", "worst 2=")
 
 
-def test_the_table_as_documented():
+def test_sweep_table_equals_the_documented_one():
     found = ptxaudit.sweep(PITCHED, {"pitch": "32:34"}, launches=[SQUARE])
     assert sweep_text(found).replace("<string>:", "k.cu:").replace("<string>", "k.ptx") == TABLE
 
 
-def test_the_command_writes_json(here):
+def test_sweep_command_writes_json(here):
     run("k.ptx", "--sweep", "block=32x8,16x16", "--sweep", "2=32,33", "--grid", "1", "--format", "json", "-o", "s.json")
     data = json.loads(Path("s.json").read_text())
     assert data["schema"] == "ptxaudit/sweep/1" and [point["at"] for point in data["kernels"][0]["points"]] == [
@@ -283,7 +283,7 @@ def test_the_command_writes_json(here):
     ]
 
 
-def test_long_sweeps_show_their_ends(here):
+def test_long_sweep_shows_best_and_worst(here):
     text = run("k.ptx", "--sweep", "2=1:90", "--grid", "1", "--block", "32,32").stdout
     assert "the 10 best and the 10 worst" in text and len(text.splitlines()) == 2 + 1 + 1 + 1 + 20 + 2
 
@@ -299,5 +299,5 @@ def test_long_sweeps_show_their_ends(here):
         (["--sweep", "block=2048"], "no launch of this sweep is possible: block.x is 2048"),
     ],
 )
-def test_bad_options(here, options, what):
+def test_conflicting_sweep_options_are_rejected(here, options, what):
     assert what in run("k.ptx", *options, status=2).stderr

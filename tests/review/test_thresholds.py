@@ -97,7 +97,7 @@ def test_decreasing_figures_are_never_denied():
     assert denied([NEW], [OLD], "global-width-0") == []
 
 
-def test_several_limits_and_kernels():
+def test_several_limits_on_several_kernels():
     other = structs.replace(OLD, name="other", demangled="other()")
     found = denied(
         [OLD, other],
@@ -166,7 +166,7 @@ def test_limit_is_printed_as_written(text):
     assert str(parse_threshold(text)) == text
 
 
-def test_ways_of_a_kernel_need_those_of_every_site():
+def test_limit_on_the_ways_of_a_kernel_needs_those_of_every_site():
     """A site of 32 ways whose cost becomes unknown is no improvement."""
     four, most = site(1, wavefronts=32), site(2, wavefronts=256)
     unknown = open_site(Status.UNKNOWN, 2)

@@ -73,7 +73,7 @@ def columns(data, name, at=0):
 # --- a table of kernels by releases -----------------------------------------------------------
 
 
-def test_one_table_of_kernels_by_releases(here):
+def test_releases_are_compared_in_one_table_of_kernels(here):
     having("12.4", "12.9")
     data = json.loads(run("diff", "k.cu", *LAUNCH, *under("12.4", "12.9", NOW), "--format", "json").stdout)
     schema("matrix").validate(data)
@@ -93,7 +93,7 @@ def test_one_table_of_kernels_by_releases(here):
     assert len(re.findall(r"^  (?:12\.4|12\.9|1\d\.\d) +82 +62 +32 ", text, re.MULTILINE)) == 3
 
 
-def test_for_several_architectures_too(here):
+def test_releases_are_compared_for_several_architectures(here):
     data = json.loads(
         run(
             "diff", "k.cu", *LAUNCH, "--arch", "sm_80", "--arch", "sm_90", "--arch", "sm_120", "--format", "json"
@@ -110,7 +110,7 @@ def test_for_several_architectures_too(here):
     assert "4 sites: " in both and "wavefronts" in both and "k  sass" in both
 
 
-def test_a_release_that_changes_a_figure_is_marked(here):
+def test_release_that_changes_a_figure_is_marked(here):
     having("12.4", "12.9")
     (here / "c.cu").write_text(CHANGED_AT_12_9)
     text = run("diff", "c.cu", *WARP, *under("12.4", "12.9", NOW), status=1).stdout
@@ -132,7 +132,7 @@ def test_a_release_that_changes_a_figure_is_marked(here):
     assert denied == "denied by 12.4 to 12.9: total-wavefronts+1550%: in total: wavefronts 2 → 33\n"
 
 
-def test_kernels_in_which_nothing_changed_are_one_table(here):
+def test_unchanged_kernels_are_one_table(here):
     having("12.4", "12.8", "12.9")
     (here / "c.cu").write_text(
         CHANGED_AT_12_9 + KERNEL + KERNEL.replace("void __launch_bounds__(64) k(", "void __launch_bounds__(64) l(")
@@ -145,7 +145,7 @@ def test_kernels_in_which_nothing_changed_are_one_table(here):
     )  # its own table, and the totals
 
 
-def test_a_release_that_cannot_be_had_leaves_the_others(here):
+def test_unavailable_release_leaves_the_others(here):
     result = run("diff", "k.cu", *LAUNCH, *under("1.0", "twelve", NOW), status=2)
     assert "1.0: there is no CUDA release '1.0' as wheels" in result.stdout and f"  {NOW} " in result.stdout
     assert result.stderr.count("error: there is no CUDA release") == 2
@@ -158,7 +158,7 @@ def test_a_release_that_cannot_be_had_leaves_the_others(here):
     ]
 
 
-def test_a_file_that_only_one_release_compiles(here):
+def test_file_that_one_release_rejects_is_compared_under_the_others(here):
     having("12.4", "12.9")
     (here / "k.cu").write_text(
         "#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ == 1209\n#error not with this one\n#endif\n" + KERNEL
@@ -183,12 +183,12 @@ def test_a_file_that_only_one_release_compiles(here):
         (["--ptxas", "12.9", "--ptxas", "13.0"], "there are 3 --toolchain and 2 --ptxas"),
     ],
 )
-def test_what_a_table_does_not_take(here, arguments, what):
+def test_unsupported_options_of_a_release_table_are_rejected(here, arguments, what):
     (here / "x.toml").write_text("")
     assert what in run("diff", "k.cu", *under("12.4", "12.9", NOW), *arguments, status=2).stderr
 
 
-def test_ptx_under_several_assemblers(here):
+def test_ptx_is_compared_under_several_assemblers(here):
     having("12.9")
     (here / "k.ptx").write_text(nvrtc.compile_source("k.cu", tool=toolchains.get("nvrtc", "12.9")).ptx)
     now = toolchains.get("ptxas").version
@@ -216,7 +216,7 @@ def four(here, monkeypatch):
     return here
 
 
-def test_the_first_release_at_which_a_figure_changed(four):
+def test_bisect_finds_the_release_that_changed_a_figure(four):
     text = run("bisect", "c.cu", *WARP, "--good", "11.8", "--bad", NOW, status=1).stdout
     assert text.startswith(f"c.cu from 11.8 to {NOW}: 4 releases can be had, 4 were audited\n")
     assert re.search(r"^  column  sass  wavefronts +12\.9 +2 +33  after 12\.4$", text, re.MULTILINE)
@@ -230,7 +230,7 @@ def test_the_first_release_at_which_a_figure_changed(four):
     )
 
 
-def test_a_search_audits_only_what_it_needs(four):
+def test_bisect_audits_only_needed_releases(four):
     """Two releases lie between 11.8 and the newest; the middle one decides wavefronts alone."""
     data = json.loads(
         run(
@@ -261,7 +261,7 @@ def test_a_search_audits_only_what_it_needs(four):
     )
 
 
-def test_releases_that_cannot_be_audited_are_named(four):
+def test_bisect_names_releases_it_could_not_audit(four):
     """12.4 does not compile it: the change is in 12.4 or in 12.9."""
     (four / "c.cu").write_text(
         "#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ == 1204\n#error not with this one\n#endif\n"
@@ -276,7 +276,7 @@ def test_releases_that_cannot_be_audited_are_named(four):
     assert "12.4: NVRTC 12.4 cannot compile this" in text
 
 
-def test_every_release_is_audited_on_demand(four):
+def test_bisect_audits_every_release_on_demand(four):
     """Worse in 12.4 only: a search between the ends misses it."""
     (four / "c.cu").write_text(CHANGED_AT_12_9.replace(">= 1209", "== 1204"))
     assert run("bisect", "c.cu", *WARP, "--good", "11.8", "--bad", NOW, "--figure", "wavefronts").exit_code == 0
@@ -297,12 +297,12 @@ def test_every_release_is_audited_on_demand(four):
         (["k.bin", "--good", "11.8", "--bad", "12.4"], "only CUDA source or PTX"),
     ],
 )
-def test_what_bisect_does_not_take(four, arguments, what):
+def test_unsupported_arguments_of_bisect_are_rejected(four, arguments, what):
     (four / "k.bin").write_bytes(b"\0\1\2")
     assert what in run("bisect", *arguments, status=2).stderr
 
 
-def test_a_good_release_that_cannot_be_had(four):
+def test_bisect_with_an_unavailable_release_is_rejected(four):
     assert (
         "there is no CUDA release '1.0'" in run("bisect", "c.cu", *WARP, "--good", "1.0", "--bad", NOW, status=2).stderr
     )
@@ -314,7 +314,7 @@ PIP = (
 )
 
 
-def test_the_releases_that_a_package_index_has(monkeypatch):
+def test_releases_of_a_package_index_are_listed(monkeypatch):
     def answer(command, **_):
         package = command[-1]
         if package.endswith("-cu11"):
@@ -383,7 +383,7 @@ def sides(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_launch_of_a_kernel_that_one_side_has_is_no_error(sides):
+def test_launch_of_a_kernel_on_one_side_is_accepted(sides):
     text = run("diff", "old.cu", "new.cu", "--launch", "both.toml").stdout
     assert "new kernel: fresh\n" in text and "gone kernel: gone\n" in text
     assert "there is no kernel 'colum'" in run("diff", "old.cu", "new.cu", "--launch", "typo.toml", status=2).stderr
@@ -391,7 +391,7 @@ def test_a_launch_of_a_kernel_that_one_side_has_is_no_error(sides):
     assert run("diff", "old.json", "new.cu", "--launch", "both.toml").exit_code == 0  # a report also has its kernels
 
 
-def test_a_launch_file_a_side(sides):
+def test_launch_file_per_side(sides):
     """The pitch is a parameter now: 33 instead of 32. The store's 32 wavefronts become 1; the load's 1 stays."""
     data = json.loads(
         run(
@@ -420,7 +420,7 @@ def test_a_launch_file_a_side(sides):
     )
 
 
-def test_a_new_kernel_with_conflicts_fails(sides):
+def test_new_kernel_with_conflicts_fails_the_diff(sides):
     (sides / "new.cu").write_text(OLD_SIDE + OLD_SIDE.replace("column", "second").replace("gone", "third"))
     text = run("diff", "old.cu", "new.cu", *WARP, status=1).stdout
     assert "new kernels: second, third\n" in text and re.search(
@@ -428,7 +428,7 @@ def test_a_new_kernel_with_conflicts_fails(sides):
     )
 
 
-def test_the_code_of_a_changed_site_stands_side_by_side(sides):
+def test_code_of_a_changed_site_is_shown_side_by_side(sides):
     text = run(
         "diff", "old.cu", "new.cu", "--old-launch", "old.toml", "--new-launch", "new.toml", "--isa", "sass", "--code"
     ).stdout
@@ -462,7 +462,7 @@ def test_the_code_of_a_changed_site_stands_side_by_side(sides):
     )
 
 
-def test_the_code_of_compiled_files_is_read_again(sides):
+def test_code_of_compiled_files_is_shown(sides):
     for name, pitch in (("old", 33), ("new", 32)):
         (sides / f"{name}.cubin").write_bytes(nvrtc.compile_source(OLD_SIDE.replace("* 32", f"* {pitch}")).cubin)
     for _ in range(2):  # the second time from the cache
@@ -470,7 +470,7 @@ def test_the_code_of_compiled_files_is_read_again(sides):
         assert re.search(r"^ +> [0-9a-f]{4}  STS .* +> [0-9a-f]{4}  STS ", text, re.MULTILINE)
 
 
-def test_a_diff_of_compiled_files_uses_the_cache(sides, monkeypatch):
+def test_diff_of_compiled_files_uses_the_cache(sides, monkeypatch):
     from ptxaudit.review import kept_parts as pipeline
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(sides / "cache"))
@@ -494,7 +494,7 @@ def test_a_diff_of_compiled_files_uses_the_cache(sides, monkeypatch):
         result_cache._opened.cache_clear()
 
 
-def test_releases_are_compiled_anew_and_what_is_known_of_their_code_is_kept(sides, monkeypatch):
+def test_results_of_recompiled_releases_are_cached_by_code(sides, monkeypatch):
     from ptxaudit.pipeline import kernels, loading
     from ptxaudit.review import result_cache
 
@@ -525,7 +525,7 @@ def test_releases_are_compiled_anew_and_what_is_known_of_their_code_is_kept(side
 # --- formats ----------------------------------------------------------------------------------
 
 
-def test_top_shows_the_greatest_impact(sides):
+def test_top_lists_the_greatest_impact(sides):
     source = "\n".join(
         f'extern "C" __global__ void k{n}(float* out) {{ __shared__ float s[32 * 33]; s[threadIdx.x * PITCH{n}] = 1;'
         " __syncthreads(); out[threadIdx.x] = s[threadIdx.x]; }"
@@ -549,7 +549,7 @@ def test_top_shows_the_greatest_impact(sides):
     )
 
 
-def test_sarif_and_annotations_name_the_lines(sides):
+def test_sarif_and_annotations_have_the_lines_of_changes(sides):
     (sides / "new.cu").write_text(
         OLD_SIDE.replace("32 * 32", "32 * 64")
         .replace("threadIdx.x * 32]", "threadIdx.x * 16]")
@@ -593,7 +593,7 @@ def test_sarif_and_annotations_name_the_lines(sides):
     )
 
 
-def test_fingerprints_survive_a_line_above(sides):
+def test_fingerprints_are_independent_of_inserted_lines(sides):
     def printed(source):
         (sides / "new.cu").write_text(source)
         data = json.loads(
@@ -605,7 +605,7 @@ def test_fingerprints_survive_a_line_above(sides):
     assert printed(OLD_SIDE) == printed("// one\n// two\n" + OLD_SIDE) != []
 
 
-def test_a_page_for_a_reviewer(sides):
+def test_diff_page_is_self_contained(sides):
     (sides / "old.cu").write_text(OLD_SIDE.replace("* 32]", "* 33]").replace("s[32 * 32", "s[32 * 33"))
     (sides / "new.cu").write_text(OLD_SIDE.replace("gone(float* out)", "gone(float* out) /* <b> */"))
     page = (
@@ -625,7 +625,7 @@ def test_a_page_for_a_reviewer(sides):
 # --- what else changed ------------------------------------------------------------------------
 
 
-def test_the_width_that_a_change_lost(tmp_path, monkeypatch):
+def test_diff_shows_lost_vector_width(tmp_path, monkeypatch):
     """One float4 per thread, then its four floats one by one: each LDG.128 and STS.128 becomes four of 4 bytes."""
     monkeypatch.chdir(tmp_path)
     head = 'extern "C" __global__ void k(const {0}* in, float* out) {{ __shared__ {0} s[128]; '
@@ -659,7 +659,7 @@ def test_the_width_that_a_change_lost(tmp_path, monkeypatch):
     assert "global accesses by width: of 4 bytes 1 → 5, of 16 bytes 1 → 0" in text and "global-load 1 → 4" in text
 
 
-def test_spills_that_a_limit_on_registers_brings(tmp_path, monkeypatch):
+def test_diff_shows_spills_caused_by_a_register_limit(tmp_path, monkeypatch):
     """96 values, in as many registers as needed, and in at most 64."""
     monkeypatch.chdir(tmp_path)
     body = (
@@ -705,13 +705,13 @@ def test_spills_that_a_limit_on_registers_brings(tmp_path, monkeypatch):
     )
 
 
-def test_only_renamed_is_said(sides):
+def test_only_renamed_kernel_is_stated(sides):
     (sides / "new.cu").write_text(OLD_SIDE.replace("void column", "void pillar"))
     text = run("diff", "old.cu", "new.cu", *WARP, "--isa", "sass").stdout
     assert "only renamed kernel: column → pillar\n" in text and "\nrenamed" not in text
 
 
-def test_a_hundred_errors_are_told_in_a_few_lines(tmp_path, monkeypatch):
+def test_many_compiler_errors_are_shortened(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "k.cu").write_text("".join(f"__device__ int f{n}() {{ return missing{n}; }}\n" for n in range(99)))
     stderr = run("audit", "k.cu", status=2).stderr
@@ -722,7 +722,7 @@ def test_a_hundred_errors_are_told_in_a_few_lines(tmp_path, monkeypatch):
     assert "missing98" in json.loads(run("audit", "k.cu", "--format", "json", status=2).stdout)["problems"][0]["detail"]
 
 
-def test_no_line_of_a_diff_is_as_long_as_a_name(tmp_path, monkeypatch):
+def test_diff_shortens_long_kernel_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     inner = "Pair<" * 40 + "int" + ", int>" * 40
     source = (

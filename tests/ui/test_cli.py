@@ -43,7 +43,7 @@ def test_audit_writes_text(here):
     assert result.stdout.endswith(closing) and result.stderr == ""
 
 
-def test_source_lines_of_a_path_with_blanks_and_umlauts(here):
+def test_source_path_with_blanks_and_umlauts_is_shown(here):
     folder = here / "wei rd" / "ünï"
     folder.mkdir(parents=True)
     (folder / "cölumn.cu").write_text(COLUMN)
@@ -56,7 +56,7 @@ def test_audit_writes_json_to_a_file(here):
     validate(json.loads((here / "out.json").read_text()))
 
 
-def test_text_is_the_same_every_time(here):
+def test_audit_text_is_deterministic(here):
     assert run("audit", "column.cu", "k.ptx", *LAUNCH).stdout == run("audit", "column.cu", "k.ptx", *LAUNCH).stdout
 
 
@@ -72,7 +72,7 @@ def test_list_names_kernels_without_auditing_them(here):
     assert run("audit", "k.ptx", "--list", "--kernel", "no*").stdout == "0 kernels\n"
 
 
-def test_a_launch_from_options(here):
+def test_launch_from_options(here):
     launch = [*LAUNCH, "--param", "n=3", "--param", "2=0x2", "--dynamic-shared", "4096"]
     data = report("pitch.cu", *launch)
     assert data["kernels"][0]["launch"] == {
@@ -89,12 +89,12 @@ def test_a_launch_from_options(here):
     assert sum(site["requests"] for site in stores) == sum(site["wavefronts"] for site in stores) == 2
 
 
-def test_a_launch_from_a_file(here):
+def test_launch_from_a_file(here):
     (here / "l.toml").write_text('[[launch]]\nkernel = "column"\ngrid = [2]\nblock = [32]\nparams = ["?", "?"]\n')
     assert [site["requests"] for site in sites(report("column.cu", "--launch", "l.toml"))] == [2, 2]
 
 
-def test_the_compiler_options_arrive(here):
+def test_compiler_options_are_passed(here):
     (here / "inc").mkdir()
     (here / "inc/pad.h").write_text("#define COLUMNS 32\n")
     (here / "t.cu").write_text(
@@ -109,7 +109,7 @@ def test_the_compiler_options_arrive(here):
     assert sites(data)[0]["wavefronts"] == 1
 
 
-def test_machine_code(here):
+def test_audit_of_both_instruction_sets(here):
     data = report("column.cu", "--isa", "both", *LAUNCH)
     assert [(k["isa"], [s["access"] for s in k["sites"]]) for k in data["kernels"]] == [
         ("ptx", ["store", "load"]),
@@ -117,31 +117,31 @@ def test_machine_code(here):
     ]
 
 
-def test_assume_and_budget_are_taken(here):
+def test_assume_and_budget_are_accepted(here):
     report("pitch.cu", "--assume", "0%16", "--assume", "*%4", "--budget", "60")
 
 
 # --- fail-on --------------------------------------------------------------------------------
 
 
-def test_fail_on_denies_with_exit_1_and_says_where(here):
+def test_fail_on_denies_with_status_1_and_the_location(here):
     result = run("audit", "column.cu", *LAUNCH, "--fail-on", "excess=1", "--fail-on", "ways=33", status=1)
     assert "denied by excess=1: column.cu:4: st.shared.f32: excess is 31 per request  (column)" in result.stderr
     assert "gate: 1 denial; all of 2 sites could be judged" in result.stderr
     assert "2 sites in 1 kernel" in result.stdout
 
 
-def test_fail_on_passes_with_exit_0(here):
+def test_fail_on_passes_with_status_0(here):
     assert "gate: nothing denied" in run("audit", "column.cu", *LAUNCH, "--fail-on", "total-excess=32").stderr
 
 
-def test_what_cannot_be_judged_is_counted_and_strict_denies_it(here):
+def test_unjudged_sites_are_counted_and_denied_by_strict(here):
     plain = run("audit", "pitch.cu", "--fail-on", "ways=1000")
     assert "could not be judged; --strict denies them" in plain.stderr
     assert "were denied (--strict)" in run("audit", "pitch.cu", "--fail-on", "ways=1000", "--strict", status=1).stderr
 
 
-def test_a_problem_outweighs_a_denial(here):
+def test_problem_takes_precedence_over_a_denial(here):
     run("audit", "column.cu", "gone.cu", *LAUNCH, "--fail-on", "excess=1", status=2)
 
 
@@ -180,7 +180,7 @@ BAD_OPTIONS = [
 
 
 @pytest.mark.parametrize("options, what", BAD_OPTIONS, ids=[" ".join(options) for options, _ in BAD_OPTIONS])
-def test_a_bad_option_is_named_with_exit_2(here, options, what):
+def test_bad_option_is_named_with_status_2(here, options, what):
     (here / "wrong.toml").write_text('[[launch]]\nkernel = "other"\ngrid = [1]\nblock = [1]\n')
     (here / "few.toml").write_text('[[launch]]\nkernel = "stride"\ngrid = [1]\nblock = [32]\nparams = ["?"]\n')
     result = run("audit", "k.ptx", *options, status=2)
@@ -214,7 +214,7 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("name", BAD_FILES)
-def test_a_bad_file_is_named_and_the_others_are_reported(here, name):
+def test_bad_file_is_named_and_the_others_are_reported(here, name):
     content, what = BAD_FILES[name]
     (here / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     result = run("audit", name, "k.ptx", status=2)
@@ -233,14 +233,14 @@ def test_ptx_of_a_newer_minor_version_is_audited_with_a_note(here):
     )
 
 
-def test_the_compilers_log_is_shown_as_it_is(here):
+def test_compiler_log_is_shown_in_the_error(here):
     (here / "bad.cu").write_text(COLUMN.replace("31 - tid", "missing"))
     lines = run("audit", "bad.cu", status=2).stderr.splitlines()
     assert '   | bad.cu(6): error: identifier "missing" is undefined' in lines
     assert "  --> bad.cu:6:18" in lines
 
 
-def test_the_compilers_warnings_are_shown_too(here):
+def test_compiler_warnings_are_shown(here):
     (here / "warned.cu").write_text(COLUMN.replace("__syncthreads();", "__syncthreads(); int unused;"))
     result = run("audit", "warned.cu", *LAUNCH)
     assert "warning: from nvrtc" in result.stderr and 'warned.cu(5): warning #177-D: variable "unused"' in result.stderr
@@ -250,18 +250,18 @@ def test_the_compilers_warnings_are_shown_too(here):
 @pytest.mark.parametrize(
     "path, what", [("gone.cu", "no such file or folder"), ("void", "this folder has nothing to audit")]
 )
-def test_paths_with_nothing_behind_them(here, path, what):
+def test_missing_path_and_empty_folder_are_reported(here, path, what):
     (here / "void").mkdir()
     result = run("audit", path, "k.ptx", status=2)
     assert what in result.stderr and "k.ptx" in result.stdout
 
 
-def test_no_input_at_all():
+def test_missing_argument_is_reported():
     assert "Missing argument" in run("audit", status=2).stderr
 
 
 @pytest.mark.parametrize("path", ["huge.ptx", "/dev/zero"])
-def test_a_file_without_end_is_named_and_the_others_are_reported(here, path, monkeypatch):
+def test_oversized_file_is_named_and_the_others_are_reported(here, path, monkeypatch):
     monkeypatch.setattr("ptxaudit.frontend.inputs.MAX_TEXT", 1 << 20)
     with (here / "huge.ptx").open("wb") as file:
         file.truncate(2 << 20)
@@ -278,12 +278,12 @@ def test_long_ptx_of_many_small_kernels_is_audited(here):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_file_that_may_not_be_read(here):
+def test_unreadable_file_is_reported(here):
     (here / "k.ptx").chmod(0)
     assert "Permission denied" in run("audit", "k.ptx", status=2).stderr
 
 
-def test_a_fault_is_told_as_such_and_raised_only_for_debugging(here, monkeypatch):
+def test_fault_is_reported_and_raised_only_for_debugging(here, monkeypatch):
     from ptxaudit.review import audit as pipeline
 
     def broken(*arguments, **named):
@@ -316,7 +316,7 @@ def test_diff_of_two_reports(here):
     assert (here / "d.md").read_text().startswith("### ptxaudit: got worse")
 
 
-def test_diff_of_a_report_and_an_input_that_is_audited(here):
+def test_diff_of_a_report_and_an_audited_input(here):
     run("audit", "column.cu", *LAUNCH, "--format", "json", "-o", "old.json")
     (here / "padded.cu").write_text(COLUMN.replace("tid * 32", "tid * 31"))
     assert "better  column.cu:4 → padded.cu:4" in run("diff", "old.json", "padded.cu", *LAUNCH).stdout
@@ -330,7 +330,7 @@ def test_diff_of_a_report_and_an_input_that_is_audited(here):
         ("{}", "not a ptxaudit report"),
     ],
 )
-def test_diff_with_what_is_no_report(here, text, what):
+def test_diff_with_an_invalid_report_is_rejected(here, text, what):
     (here / "bad.json").write_text(text)
     result = run("diff", "bad.json", "k.ptx", status=2)
     assert what in result.stderr and "--> bad.json" in result.stderr
@@ -375,7 +375,7 @@ def process(*arguments, **options):
     )
 
 
-def test_the_version_is_quick_and_imports_nothing_heavy():
+def test_version_imports_no_heavy_library():
     code = (
         "import sys; from ptxaudit.ui.cli import main\ntry: main(['--version'])\nfinally: print([m for m in ('numpy',"
         " 'networkx', 'lark', 'rich') if m in sys.modules])"
@@ -384,29 +384,29 @@ def test_the_version_is_quick_and_imports_nothing_heavy():
     assert re.fullmatch(r"ptxaudit, version [\d.]+\n\[\]\n", done.stdout)
 
 
-def test_a_pipe_gets_plain_text_and_no_progress(here):
+def test_pipe_gets_plain_text_without_progress(here):
     done = process("audit", "column.cu", *LAUNCH, cwd=here)
     assert done.returncode == 0 and "\x1b" not in done.stdout + done.stderr and done.stderr == ""
 
 
-def test_a_closed_pipe_is_no_traceback(here):
+def test_closed_pipe_causes_no_traceback(here):
     done = subprocess.run(
         f"{sys.executable} -m ptxaudit audit k.ptx | true", shell=True, cwd=here, capture_output=True, text=True
     )
     assert "Traceback" not in done.stderr
 
 
-def test_an_ascii_pipe_is_written_too(here):
+def test_ascii_pipe_is_supported(here):
     done = process("audit", "column.cu", cwd=here, env=os.environ | {"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0 and "column.cu:4" in done.stdout
 
 
-def test_a_terminal_gets_colour(here):
+def test_terminal_gets_colour(here):
     seen, status = on_a_terminal("-m", "ptxaudit", "audit", "k.ptx", cwd=here)
     assert status == 0 and "\x1b[" in seen and "k.ptx:15" in seen
 
 
-def test_bad_input_leaves_a_process_with_exit_2_and_no_traceback(here):
+def test_bad_input_exits_with_status_2_without_a_traceback(here):
     (here / "bad.cu").write_text("__global__ void k( {")
     done = process("audit", "bad.cu", "k.ptx", cwd=here)
     assert (

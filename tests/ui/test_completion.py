@@ -58,7 +58,7 @@ def words(answers):
         ("ptxaudit audit --fail-on pa00", [f"PA00{n}" for n in range(1, 10)]),
     ],
 )
-def test_words_are_completed(line, offered):
+def test_commands_options_and_values_are_completed(line, offered):
     assert words(asked(line)) == offered
 
 
@@ -74,16 +74,16 @@ def test_words_are_completed(line, offered):
         ("ptxaudit audit -I inc", "dir"),
     ],
 )
-def test_files_and_folders_are_left_to_the_shell(line, kind):
+def test_files_and_folders_are_completed_by_the_shell(line, kind):
     assert asked(line) == [(kind, line.split(" ")[-1])]
 
 
-def test_the_page_names_every_shell_that_there_is_one_for():
+def test_page_names_every_supported_shell():
     assert SETUP == ["bash", "zsh", "fish"]
 
 
 @pytest.mark.parametrize("shell", SETUP)
-def test_the_lines_of_the_page_define_the_completion(command, shell):
+def test_documented_lines_define_the_completion(command, shell):
     done = subprocess.run(
         [command],
         env=os.environ | {"_PTXAUDIT_COMPLETE": f"{shell}_source", "PYTHONPATH": os.pathsep.join(sys.path)},
@@ -95,7 +95,7 @@ def test_the_lines_of_the_page_define_the_completion(command, shell):
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-def test_a_bash_that_is_set_up_so_completes(command, tmp_path):
+def test_bash_completes_with_the_documented_setup(command, tmp_path):
     """Runs the page's line for bash, with a separate home folder, and then the function that the tab key calls."""
     (setup,) = re.findall(r"^(_PTXAUDIT_COMPLETE=bash_source .*)$", PAGE, re.MULTILINE)
     script = f"""{setup}

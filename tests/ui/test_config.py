@@ -60,7 +60,7 @@ rules = ["PA002"]
         ("ptxaudit.toml", "[tool.ptxaudit]\n" + PYPROJECT.split("[tool.ptxaudit]\n")[1]),
     ],
 )
-def test_a_project_is_audited_without_arguments(project, name, text):
+def test_project_is_audited_without_arguments(project, name, text):
     (project / name).write_text(text)
     data = report(status=1)
     (kernel,) = data["kernels"]
@@ -68,13 +68,13 @@ def test_a_project_is_audited_without_arguments(project, name, text):
     assert "denied by PA002: src/k.cu:4" in run("audit", status=1).stderr
 
 
-def test_settings_are_found_from_below_and_their_paths_are_theirs(project, monkeypatch):
+def test_settings_of_a_parent_folder_have_relative_paths(project, monkeypatch):
     (project / "pyproject.toml").write_text(PYPROJECT)
     monkeypatch.chdir(project / "src")
     assert report(status=1)["kernels"][0]["input"] == "k.cu"  # relative to the working directory
 
 
-def test_the_command_line_goes_before(project):
+def test_command_line_overrides_settings(project):
     (project / "pyproject.toml").write_text(PYPROJECT)
     data = report(
         "src/k.cu", "--arch", "sm_90", "-D", "STRIDE=33", "--block", "64", "--grid", "1", "--fail-on", "excess=1"
@@ -87,7 +87,7 @@ def test_the_command_line_goes_before(project):
     assert report("--config", other)["kernels"][0]["launch"] is None
 
 
-def test_baseline_and_other_commands_read_them_too(project):
+def test_settings_apply_to_other_commands(project):
     (project / "pyproject.toml").write_text(PYPROJECT + 'baseline = "b.json"\n')
     assert "31 excess wavefronts" in run("baseline", "update", "b.json").stdout
     assert "gate: nothing denied" in run("audit").stderr
@@ -96,7 +96,7 @@ def test_baseline_and_other_commands_read_them_too(project):
     assert "stride 128 bytes" in run("explain", "src/k.cu", "k.cu:4").stdout
 
 
-def test_a_part_of_a_project_is_audited_with_the_launches_of_the_whole(project):
+def test_files_of_a_project_are_audited_with_its_launches(project):
     """As pre-commit does: the files of a commit, with the settings of the whole project."""
     (project / "pyproject.toml").write_text(PYPROJECT)
     (project / "src" / "other.cu").write_text(KERNEL.replace("void k(", "void other("))
@@ -114,12 +114,12 @@ def test_a_part_of_a_project_is_audited_with_the_launches_of_the_whole(project):
     assert "there is no kernel 'kk'" in run("audit", "src/k.cu", "--kernel", "kk", status=2).stderr
 
 
-def test_both_sides_of_a_diff_have_the_toolchain_of_the_settings(project):
+def test_toolchain_setting_applies_to_both_sides_of_a_diff(project):
     (project / "pyproject.toml").write_text(PYPROJECT + 'toolchain = "9.9"\n')
     assert "no CUDA release '9.9'" in run("diff", "src/k.cu", "src/k.cu", status=2).stderr
 
 
-def test_what_is_excluded_is_left_out(project):
+def test_excluded_files_are_not_audited(project):
     (project / "src" / "third_party").mkdir()
     (project / "src" / "third_party" / "other.cu").write_text("not CUDA at all")
     (project / "src" / "old_k.cu").write_text("nor this")
@@ -127,14 +127,14 @@ def test_what_is_excluded_is_left_out(project):
     assert [entry["path"] for entry in report(status=1)["inputs"]] == ["src/k.cu"]
 
 
-def test_rules_are_ignored_where_asked(project):
+def test_ignored_rules_are_not_reported(project):
     (project / "pyproject.toml").write_text(PYPROJECT.replace("rules =", "ignore ="))
     assert run("audit", "--format", "github").stdout == ""
     assert "PA002" in run("audit", "--format", "github", "--ignore", "PA001").stdout
     assert "no rule 'PA999'" in run("audit", "--ignore", "PA999", status=2).stderr
 
 
-def test_without_inputs_anywhere(project):
+def test_audit_without_inputs_is_rejected(project):
     (project / "pyproject.toml").write_text("[tool.ptxaudit]\narch = 'sm_90'\n")
     assert "in the settings" in run("audit", status=2).stderr
 
@@ -149,29 +149,29 @@ def test_without_inputs_anywhere(project):
         ("arch = ", "this is not TOML", "", 2),
     ],
 )
-def test_what_is_wrong_with_settings(project, text, what, hint, line):
+def test_error_in_settings_has_its_line_and_a_hint(project, text, what, hint, line):
     (project / "pyproject.toml").write_text(f"[tool.ptxaudit]\n{text}\n")
     stderr = run("audit", "src", status=2).stderr
     assert what in stderr and hint in stderr and f"pyproject.toml:{line}" in stderr
 
 
-def test_settings_that_are_not_there(project):
+def test_missing_settings_file_is_rejected(project):
     assert "cannot read the settings" in run("audit", "src", "--config", "none.toml", status=2).stderr
 
 
-def test_a_pyproject_without_the_table_is_no_settings(project):
+def test_pyproject_without_the_table_is_ignored(project):
     (project / "pyproject.toml").write_text("[project]\nname = 'x'\n")
     assert find_config(project) is None or find_config(project).parent != project
 
 
-def test_every_setting_is_an_option_of_audit():
+def test_every_setting_is_an_audit_option():
     from ptxaudit.ui.commands.audit import command
 
     names = {parameter.name for parameter in command.params}
     assert {key.option for key in KEYS.values()} - names == {"exclude"}
 
 
-def test_one_string_is_a_list_of_one(tmp_path):
+def test_string_setting_is_a_list_of_one(tmp_path):
     (tmp_path / "ptxaudit.toml").write_text("rules = 'PA001'\nbudget = 5\n")
     config = read_config(tmp_path / "ptxaudit.toml")
     assert config.get("fail_on") == ("PA001",) and config.get("budget") == 5.0
@@ -215,11 +215,11 @@ def test_one_string_is_a_list_of_one(tmp_path):
         ),
     ],
 )
-def test_flags_of_a_compiler(words, flags):
+def test_compiler_flags_are_extracted(words, flags):
     assert flags_of(words.split(), "/b/a") == flags
 
 
-def test_arguments_in_files_are_the_compilers_too(tmp_path):
+def test_response_files_are_expanded(tmp_path):
     """CMake does so for CUDA:
     https://cmake.org/cmake/help/latest/variable/CMAKE_LANG_USE_RESPONSE_FILE_FOR_INCLUDES.html
     """
@@ -242,7 +242,7 @@ def test_arguments_in_files_are_the_compilers_too(tmp_path):
         flags_of(["nvcc", "@more.rsp"], str(tmp_path))
 
 
-def test_sources_are_compiled_with_their_own_flags(project):
+def test_sources_compile_with_their_own_flags(project):
     (project / "inc").mkdir()
     (project / "inc" / "stride.h").write_text("#define STRIDE (32 + EXTRA)\n")
     (project / "src" / "k.cu").write_text('#include "stride.h"\n' + KERNEL)
@@ -291,20 +291,20 @@ def built(folder: Path, arguments: str, *more: str) -> dict:
     "arguments, excess",
     [("", 0), ("-include pre.h", 1), ("-DWIDE=2", 1), ("-DWIDE=2 -UWIDE", 0), ("-UWIDE -DWIDE=2", 1)],
 )
-def test_macros_and_headers_are_those_of_the_build(project, compiler, arguments, excess):
+def test_macros_and_headers_equal_those_of_the_build(project, compiler, arguments, excess):
     if compiler == "nvcc" and at_hand(None) is None:
         pytest.skip("no nvcc")
     data = built(project, arguments, "--compiler", compiler)
     assert {kernel["totals"]["excess"] for kernel in data["kernels"]} == {excess}
 
 
-def test_a_macro_of_the_command_line_is_defined_even_if_the_build_cancels_it(project):
+def test_command_line_macro_overrides_the_builds_undefine(project):
     data = built(project, "-UWIDE", "-D", "WIDE=2")
     assert {kernel["totals"]["excess"] for kernel in data["kernels"]} == {1}
 
 
 @pytest.mark.parametrize("option, opcode", [("-fmad=false", "FADD"), ("--use_fast_math", "CALL.REL.NOINC")])
-def test_options_that_change_the_code_are_those_of_the_build(project, option, opcode):
+def test_code_generation_options_equal_those_of_the_build(project, option, opcode):
     """Without fused operations there is a separate sum; without an exact quotient its routine is not called."""
 
     def opcodes(arguments: str) -> set[str]:
@@ -314,7 +314,7 @@ def test_options_that_change_the_code_are_those_of_the_build(project, option, op
     assert (opcode in opcodes("")) != (opcode in opcodes(option))
 
 
-def test_options_that_are_left_out_are_named(project):
+def test_omitted_build_options_are_noted(project):
     noted = [kernel["notes"] for kernel in built(project, "-rdc=true -Xptxas -cool")["kernels"]]
     assert all(any("-rdc=true, -Xptxas -cool, which the audit leaves out" in text for text in each) for each in noted)
 
@@ -329,7 +329,7 @@ def test_options_that_are_left_out_are_named(project):
         ('[{"directory": "/", "file": "k.cu", "command": "\\""}]', "cannot be read"),
     ],
 )
-def test_what_is_no_compile_commands(tmp_path, text, what):
+def test_invalid_compile_commands_are_rejected(tmp_path, text, what):
     (tmp_path / "cc.json").write_text(text)
     with pytest.raises(InputError) as caught:
         read_commands(tmp_path / "cc.json")

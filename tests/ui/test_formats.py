@@ -72,7 +72,7 @@ def text_of(name, given=FULL, **options):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_format_is_a_pure_function_of_the_report(name):
+def test_format_is_a_pure_function_of_the_report(name):
     for given in (FULL, CLEAN, NOTHING):
         read_back = type(given).from_dict(json.loads(given.to_json()))
         assert text_of(name, given) == text_of(name, read_back)
@@ -94,11 +94,11 @@ def results(given, **options):
 
 
 @pytest.mark.parametrize("given", [FULL, CLEAN, NOTHING], ids=["full", "clean", "nothing"])
-def test_sarif_keeps_to_the_official_schema(sarif_schema, given):
+def test_sarif_conforms_to_the_official_schema(sarif_schema, given):
     sarif_schema.validate(json.loads(text_of("sarif", given)))
 
 
-def test_sarif_names_rule_place_and_kernel():
+def test_sarif_has_rule_location_and_kernel():
     (run,) = json.loads(text_of("sarif"))["runs"]
     first = next(
         r for r in run["results"] if r["locations"][0]["physicalLocation"].get("region", {}).get("startLine") == 10
@@ -116,7 +116,7 @@ def test_sarif_names_rule_place_and_kernel():
     assert [n["level"] for n in run["invocations"][0]["toolExecutionNotifications"]] == ["error", "error"]
 
 
-def test_sarif_tells_what_comments_allow_and_where_code_was_inlined():
+def test_sarif_has_suppressions_and_inline_locations():
     found = results(FULL)
     (allowed,) = [r for r in found if r.get("suppressions")]
     assert allowed["suppressions"] == [{"kind": "inSource", "justification": "a cold path"}]
@@ -130,7 +130,7 @@ HEADERS = ("/usr/local/cuda/include/helpers.h", "/src/.venv/lib/site-packages/nv
 
 
 @pytest.mark.parametrize("header", HEADERS)
-def test_code_of_a_foreign_header_is_shown_at_the_line_that_uses_it(header, sarif_schema):
+def test_foreign_header_is_reported_at_the_using_line(header, sarif_schema):
     from ptxaudit.review.gate import judge, parse_limit
     from ptxaudit.ui.render.problems import denial_lines
 
@@ -160,7 +160,7 @@ def test_code_of_a_foreign_header_is_shown_at_the_line_that_uses_it(header, sari
     assert "helpers.h,line=188" in text_of("github", sample(at(188, file=header, wavefronts=64)))
 
 
-def test_problems_are_at_paths_from_the_root():
+def test_problems_have_paths_relative_to_the_root():
     given = sample(problems=[Problem("no kernel", file="/src/dir/k.cu", line=3)])
     assert text_of("github", given).startswith("::error file=dir/k.cu,line=3,")
     (entry,) = json.loads(text_of("gitlab", given))
@@ -169,7 +169,7 @@ def test_problems_are_at_paths_from_the_root():
     assert told["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "dir/k.cu", "uriBaseId": "SRCROOT"}
 
 
-def test_fingerprints_survive_moved_lines_and_other_offsets_and_are_distinct():
+def test_fingerprints_are_stable_and_distinct():
     def prints(given):
         return [result["partialFingerprints"]["ptxauditSite/v1"] for result in results(given)]
 
@@ -199,14 +199,14 @@ def test_sarif_keeps_the_worst_of_too_many_results(sarif_schema, monkeypatch):
     assert sorted(kept, reverse=True) == everything[:40]
 
 
-def test_sarif_of_as_many_results_as_a_run_holds(monkeypatch):
+def test_sarif_holds_the_maximum_number_of_results(monkeypatch):
     assert sarif.MOST_RESULTS == pipelines.SARIF_RESULTS == 25_000
     given = pipelines.made_up(pipelines.SARIF_RESULTS)
     text = sarif.sarif(Checked(given, ROOT))
     assert len(json.loads(text)["runs"][0]["results"]) == pipelines.SARIF_RESULTS
 
 
-def test_sarif_says_what_is_new_against_a_baseline(tmp_path, sarif_schema):
+def test_sarif_marks_results_new_against_a_baseline(tmp_path, sarif_schema):
     file = tmp_path / "b.json"
     file.write_text(baseline_json(sample(at(10, wavefronts=64, text="a();"))))
     given = sample(at(11, wavefronts=64, text="a();"), at(20, wavefronts=64, text="b();"))
@@ -273,7 +273,7 @@ GITLAB = {
 }
 
 
-def test_gitlab_code_quality_keeps_to_its_schema():
+def test_gitlab_code_quality_conforms_to_its_schema():
     for given in (FULL, CLEAN, NOTHING):
         jsonschema.Draft202012Validator(GITLAB).validate(json.loads(text_of("gitlab", given)))
     entries = json.loads(text_of("gitlab"))
@@ -286,7 +286,7 @@ def test_gitlab_code_quality_keeps_to_its_schema():
 # --- JUnit ----------------------------------------------------------------------------------
 
 
-def test_junit_has_a_case_a_line_that_fails_or_is_skipped():
+def test_junit_has_a_case_per_line():
     suites = JUnitXml.fromstring(text_of("junit").encode())
     cases = {case.name: case for suite in suites for case in suite}
     outcome = {name: [type(result) for result in case.result] for name, case in cases.items()}
@@ -299,7 +299,7 @@ def test_junit_has_a_case_a_line_that_fails_or_is_skipped():
 
 
 @pytest.mark.parametrize("given", [FULL, CLEAN, NOTHING], ids=["full", "clean", "nothing"])
-def test_junit_keeps_to_its_schema_and_counts_what_it_holds(given):
+def test_junit_conforms_to_its_schema_with_correct_counts(given):
     xmlschema.XMLSchema(DATA / "junit.xsd").validate(text_of("junit", given))
     root = ElementTree.fromstring(text_of("junit", given))
     assert root.tag == "testsuites"
@@ -311,7 +311,7 @@ def test_junit_keeps_to_its_schema_and_counts_what_it_holds(given):
         assert case.get("name") and case.get("classname") and len(case) <= 1
 
 
-def test_characters_that_xml_cannot_hold_are_replaced():
+def test_characters_invalid_in_xml_are_replaced():
     ElementTree.fromstring(text_of("junit", sample(at(10, wavefronts=64, cause="a\x00b\x1bc"))))
 
 
@@ -361,7 +361,7 @@ class Balanced(HTMLParser):
 
 
 @pytest.mark.parametrize("given", [FULL, CLEAN, NOTHING], ids=["full", "clean", "nothing"])
-def test_html_is_balanced_and_needs_nothing_else(given):
+def test_html_is_balanced_and_self_contained(given):
     page = Balanced()
     page.feed(text_of("html", given))
     page.close()
@@ -370,7 +370,7 @@ def test_html_is_balanced_and_needs_nothing_else(given):
         assert AWKWARD in page.text and "PA001" in page.links and "cannot read it" in page.text
 
 
-def test_gcc_lines_are_what_the_problem_matcher_takes():
+def test_gcc_lines_match_the_problem_matcher():
     from ptxaudit.ui import recipes
 
     task = json.loads(recipes.path(recipes.get("vscode")).read_text())["tasks"][0]

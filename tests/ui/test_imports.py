@@ -33,14 +33,14 @@ def test_loops_and_divergence_need_no_graph_library(isa):
     assert ("elftools" in found) == (isa == "sass")
 
 
-def test_releases_side_by_side_need_none_either():
+def test_release_comparison_needs_no_graph_library():
     both = ("--arch", "sm_80", "--arch", "sm_90", "--toolchain", "13")
     found = imported("diff", str(LOOPS / "radix_sort.cu"), *both, "--no-cache")
     assert "ptxaudit.engine.fixpoint.infer" in found
     assert not found & {"networkx", "numpy.ma", "sqlite3", "rich", "jinja2", "ptxaudit.review.fingerprint"}
 
 
-def test_the_picture_of_a_slice_is_a_graph_of_networkx():
+def test_slice_picture_imports_networkx():
     source = str(SAMPLES / "transpose" / "transpose.cu")
     site = "transpose.cu:9"
     found = imported("explain", source, site, "--block", "32", "--show", "graph")

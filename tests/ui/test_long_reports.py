@@ -46,7 +46,7 @@ def shown(big=BIG, **how):
     return report_text(big, Checked(big, "/src").view(**how))
 
 
-def test_a_thousand_sites_are_told_on_one_screen():
+def test_thousand_sites_are_summarised_on_one_screen():
     text = shown(full=False)
     assert len(text.splitlines()) <= 45
     assert text.startswith("conflicts cost ") and "1,000 sites in 20 kernels: 980 exact, 20 unknown" in text
@@ -56,13 +56,13 @@ def test_a_thousand_sites_are_told_on_one_screen():
     assert "unknown ×20: loaded from memory" in text and "--full shows every site" in text
 
 
-def test_the_rest_is_there_on_demand():
+def test_all_rows_are_shown_on_demand():
     assert len(re.findall(r"^  k\.cu:\d+ ", shown(full=True), re.MULTILINE)) == 1000
     assert len(re.findall(r"^  k\.cu:\d+ ", shown(top=12), re.MULTILINE)) == 12
     assert "the 12 kernels that cost most, of 20" in shown(top=12)
 
 
-def test_a_short_report_is_shown_as_it_is_unless_less_is_asked_for():
+def test_short_report_is_shown_completely_unless_limited():
     few = report(kernel(at(1, wavefronts=80), at(2), at(3, wavefronts=16)))
     assert shown(few, full=False) == shown(few) != shown(few, top=1)
     assert re.findall(r"^  k\.cu:(\d+) ", shown(few, top=1), re.MULTILINE) == ["1"]
@@ -71,7 +71,7 @@ def test_a_short_report_is_shown_as_it_is_unless_less_is_asked_for():
     assert "no excess: all 16 wavefronts are needed" in clean and "of 2" not in clean
 
 
-def test_loops_and_other_memory_have_a_place_in_it():
+def test_overview_includes_loops_and_other_memory():
     loop = Share("k.cu:3", 1, 2, 0, 16.0, 640, 600, 0, 0, 0, 0.75, None)
     far = MemorySite(
         id="k@k.cu:9:ptx.load",
@@ -99,7 +99,7 @@ def test_loops_and_other_memory_have_a_place_in_it():
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 132])
 @pytest.mark.parametrize("full", [True, False])
-def test_no_line_is_wider_than_asked_for(width, full):
+def test_lines_fit_the_requested_width(width, full):
     frames = (Frame("/src/a_header_with_a_long_name.cuh", 12, "f<int>(float*)", "f(x) + g(y) + h(z);" * 4),)
     wide = structs.replace(
         BIG,
@@ -127,21 +127,21 @@ def test_no_line_is_wider_than_asked_for(width, full):
         assert any("900" in line and "892" in line for line in lines)
 
 
-def test_a_name_of_ten_thousand_characters_is_one_line_and_kernels_stay_apart():
+def test_long_kernel_names_are_shortened_to_distinct_lines():
     names = [NAME.format(f"int, {'unsigned, ' * 1000}{n}") for n in range(3)]
     text = shown(report(*(kernel(at(1), demangled=name) for name in names)))
     heads = [line for line in text.splitlines() if "DeviceReduceKernel" in line]
     assert len(set(heads)) == 3 and max(map(len, heads)) <= 160
 
 
-def test_names_that_would_be_alike_are_shown_where_they_differ():
+def test_shortened_names_show_where_they_differ():
     names = [NAME.format(f"int, {'unsigned, ' * 40}Sm{arch}Policy, {'char, ' * 40}x") for arch in (80, 90)]
     short = distinct_names([*names, "plain(float*)"], 60)
     assert short["plain(float*)"] == "plain(float*)" and len(set(short.values())) == 3
     assert "80" in short[names[0]] and "90" in short[names[1]] and all(len(one) <= 60 for one in short.values())
 
 
-def test_a_row_names_the_rules_that_it_breaks():
+def test_row_names_its_violated_rules():
     text = shown(report(kernel(at(1, wavefronts=80, cause="lanes meet"), at(2, access="store", wavefronts=16))))
     assert "         = PA001: lanes meet\n" in text and "         = PA002\n" in text
     assert "\nrules: PA001 load-conflict, PA002 store-conflict (`ptxaudit rule PA001` explains the remedy)\n" in text
@@ -152,7 +152,7 @@ def test_a_row_names_the_rules_that_it_breaks():
 # --- in Python ------------------------------------------------------------------------------
 
 
-def test_python_shows_a_report_on_one_screen_and_its_parts_in_a_line():
+def test_report_str_is_one_screen_and_parts_are_one_line():
     assert 400 < len(str(BIG)) < 4_000 and "report.sites has every site" in str(BIG) and "--full" not in str(BIG)
     excess = sum(one.excess or 0 for one in BIG.every_site)
     assert repr(BIG).startswith(f"<Report: 20 kernels, 1,000 sites, {excess:,} excess of ")
@@ -163,7 +163,7 @@ def test_python_shows_a_report_on_one_screen_and_its_parts_in_a_line():
     assert repr(open_site(Status.UNKNOWN, 9)) == "<Site k.cu:9 ld.shared.f32: unknown>"
 
 
-def test_python_shows_what_could_not_be_checked(tmp_path):
+def test_report_str_shows_problems(tmp_path):
     bad = report(problems=[Problem("this is empty", file="k.cu")])
     assert str(
         bad
@@ -187,7 +187,7 @@ LAUNCH = ("--grid", "1", "--block", "32", "--no-fixes")
 here = folder_with({"many.cu": MANY, "column.cu": COLUMN, "k.ptx": PTX})
 
 
-def test_the_command_shows_an_overview_and_a_file_has_all(here):
+def test_audit_shows_an_overview_and_writes_all_to_a_file(here):
     text = run("audit", "many.cu", *LAUNCH).stdout
     assert "the 5 rows that cost most, of 80" in text and "the 5 kernels that cost most, of 40" in text
     assert run("audit", "many.cu", *LAUNCH, "--full").stdout.count("many.cu · ") == 40
@@ -208,7 +208,7 @@ def test_the_command_shows_an_overview_and_a_file_has_all(here):
         ("diff", "column.cu", "changed.cu", "--grid", "1", "--block", "32"),
     ],
 )
-def test_other_commands_fold_their_text_too(here, words):
+def test_other_commands_fold_their_text(here, words):
     (here / "changed.cu").write_text(COLUMN.replace("tid * 32", "tid * 16"))
     status = 0
     text = run(*words, "--width", "72", status=status).stdout
@@ -220,7 +220,7 @@ def test_other_commands_fold_their_text_too(here, words):
 COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?3[0-7](?:;[\d;]*)?m")
 
 
-def test_no_color_leaves_the_colours_out_and_nothing_else(here):
+def test_no_color_removes_only_colours(here):
     command = ("-m", "ptxaudit", "audit", "k.ptx", *LAUNCH)
     coloured, _ = on_a_terminal(*command, cwd=here, messages=False)
     without, _ = on_a_terminal(*command, cwd=here, messages=False, NO_COLOR="1")
@@ -240,7 +240,7 @@ def test_no_color_leaves_the_colours_out_and_nothing_else(here):
         ("ptxaudit.review.fix.run", "find_repairs", ["fix", "k.ptx"]),
     ],
 )
-def test_what_takes_longer_than_two_seconds_says_what_it_does(here, module, slow, words):
+def test_slow_steps_show_progress(here, module, slow, words):
     (here / "slow.py").write_text(
         f"import sys, time, {module} as module\n"
         "from ptxaudit.ui.commands import _progress\n"
@@ -261,7 +261,7 @@ def test_what_takes_longer_than_two_seconds_says_what_it_does(here, module, slow
     assert piped.returncode == 0 and not re.search("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", piped.stdout + piped.stderr)
 
 
-def test_every_command_that_may_take_long_shows_progress():
+def test_every_slow_command_uses_progress():
     import inspect
     import pkgutil
     from importlib import import_module

@@ -31,11 +31,11 @@ here = folder_with({"column.cu": COLUMN, "pitch.cu": PITCH})
         ),
     ],
 )
-def test_a_slip_is_answered_by_what_was_meant(here, words, said):
+def test_mistake_suggests_the_intended_words(here, words, said):
     assert said in run(*words, status=2).stderr
 
 
-def test_a_launch_file_has_its_own_way_to_write_what_a_pointer_points_to(here):
+def test_at_file_in_a_launch_file_suggests_a_table(here):
     (here / "launch.toml").write_text(
         '[[launch]]\nkernel = "pitch"\ngrid = [1]\nblock = [32]\nparams = ["?", "@in.u32", 1]\n'
     )
@@ -43,7 +43,7 @@ def test_a_launch_file_has_its_own_way_to_write_what_a_pointer_points_to(here):
     assert "'@in.u32' is neither a number" in said and '{file = "FILE", type = "u32"}' in said and "@FILE" not in said
 
 
-def test_nothing_is_suggested_that_nobody_meant(here):
+def test_unrelated_words_get_no_suggestion(here):
     assert run("sell", status=2).stderr.endswith("No such command 'sell'.\n")
     assert "did you mean" not in run("audit", "column.cu", "--arch", "hopper", status=2).stderr
 
@@ -61,13 +61,13 @@ def test_nothing_is_suggested_that_nobody_meant(here):
         ("kernel.hsaco", AMD, "ptxaudit reads NVIDIA's PTX and machine code"),
     ],
 )
-def test_a_file_that_is_none_is_told_what_it_is(here, name, content, said):
+def test_unsupported_file_is_named_by_its_kind(here, name, content, said):
     (here / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     result = run("audit", name, status=2)
     assert said in result.stderr and f"  --> {name}" in result.stderr and "identifier" not in result.stderr
 
 
-def test_macros_are_given_in_python_as_a_mapping_or_as_words(here):
+def test_defines_are_a_mapping_or_words(here):
     source = COLUMN.replace("32", "SIZE")
 
     def audited(defines):
@@ -87,6 +87,6 @@ def test_macros_are_given_in_python_as_a_mapping_or_as_words(here):
 
 
 @pytest.mark.parametrize("defines", [3, [3], ["A", None], {"A": [1]}, {1: 2}])
-def test_what_is_no_macro_is_told_how_to_write_one(defines):
+def test_invalid_define_suggests_a_mapping(defines):
     with pytest.raises(InputError, match=r"is not a macro — write .*\{\"PAD\": 0\}"):
         ptxaudit.audit(COLUMN, defines=defines)

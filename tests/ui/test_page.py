@@ -77,7 +77,7 @@ def hostile():
 
 
 @pytest.mark.parametrize("given", [hostile(), requests_report(12), report()], ids=["hostile", "requests", "nothing"])
-def test_a_page_is_valid_html(given):
+def test_page_is_valid_html(given):
     parser = html5lib.HTMLParser(strict=False)
     parser.parse(html(Checked(given)))
     assert [code for _, code, _ in parser.errors] == []
@@ -104,7 +104,7 @@ def test_content_security_policy_allows_only_the_inline_script_and_style(make):
     )
 
 
-def test_a_page_needs_nothing_from_elsewhere():
+def test_page_is_self_contained():
     tree = html5lib.parse(html(Checked(hostile())), namespaceHTMLElements=False)
     for one in tree.iter():
         for name in ("src", "href", "srcset", "action", "data", "poster"):
@@ -118,7 +118,7 @@ def test_a_page_needs_nothing_from_elsewhere():
     )
 
 
-def test_names_end_no_element_and_are_what_they_were():
+def test_hostile_names_are_escaped_and_unchanged():
     given = hostile()
     page = html(Checked(given))
     assert "<script>window.hacked" not in page and "<img" not in page
@@ -127,7 +127,7 @@ def test_names_end_no_element_and_are_what_they_were():
     assert data["kernels"][0]["name"] == HOSTILE and len(data["kernels"][0]["dem"]) <= page_data.LONGEST_NAME + 20
 
 
-def test_two_long_names_stay_two():
+def test_long_names_remain_distinct_on_the_page():
     names = [f"void k<{'int, ' * 2000}{end}, {'int, ' * 2000}int>()" for end in ("float", "double")]
     kernels = data_of(html(Checked(report(*(kernel(site(1), name=name, demangled=name) for name in names)))))["kernels"]
     assert (
@@ -139,12 +139,12 @@ def test_two_long_names_stay_two():
 # --- size and time --------------------------------------------------------------------------
 
 
-def test_five_thousand_sites_are_below_ten_megabytes():
+def test_page_of_5000_sites_is_below_10_megabytes():
     checked, material = large(5000)
     assert len(html(Checked(checked.report), material).encode()) < MOST_BYTES
 
 
-def test_what_does_not_fit_is_cut_round_the_sites_and_said():
+def test_oversized_page_keeps_the_code_around_sites():
     data = data_of(large_page(5000))
     assert any(code.get("cut") for code in data["codes"]) or any("code" not in one for one in data["kernels"])
     assert any("some" in file for file in data["files"]) and any("lines" in file for file in data["files"])
@@ -155,7 +155,7 @@ def test_what_does_not_fit_is_cut_round_the_sites_and_said():
 # --- the figures are the report's ---------------------------------------------------------------
 
 
-def test_figures_of_a_page_are_those_of_the_report(bitonic):
+def test_page_figures_equal_the_report(bitonic):
     data = data_of(html(Checked(bitonic)))
     for one, entry in zip(bitonic.every_site, data["sites"], strict=True):
         assert (one.requests, one.wavefronts, one.ideal, one.excess, one.ways) == tuple(
@@ -169,7 +169,7 @@ def test_figures_of_a_page_are_those_of_the_report(bitonic):
     ]
 
 
-def test_addresses_are_packed_without_loss():
+def test_page_addresses_are_packed_losslessly():
     rng = np.random.default_rng(3)
     for _ in range(200):
         addresses = (rng.integers(0, 4, 32) * 4).tolist() if rng.random() < 0.5 else np.arange(0, 32 * 4, 4).tolist()
@@ -181,7 +181,7 @@ def test_addresses_are_packed_without_loss():
     assert page_data.steps(list(range(0, 128, 4))) == [0, 4, 31]
 
 
-def test_pairs_agree_as_the_count_has_it():
+def test_page_merges_pairs_as_the_counting_rule_does():
     rng = np.random.default_rng(4)
     seen = set()
     for _ in range(400):
@@ -197,7 +197,7 @@ def test_pairs_agree_as_the_count_has_it():
 # --- data in the report for the page ---------------------------------------------------------------
 
 
-def test_patterns_say_which_warps_made_them_in_which_trips(bitonic):
+def test_patterns_name_their_warps_and_trips(bitonic):
     """All blocks of this sample behave alike: a pattern occurs once for each warp, trip and block that it names."""
     blocks = 2
     looped = [one for one in bitonic.every_site if one.distinct == len(one.patterns) and one.requests is not None]
@@ -219,7 +219,7 @@ def test_patterns_say_which_warps_made_them_in_which_trips(bitonic):
         assert trips == [trip.wavefronts for trip in one.trips]
 
 
-def test_loops_have_their_lines_and_sites(tmp_path):
+def test_page_loops_have_their_lines_and_sites(tmp_path):
     (tmp_path / "k.cu").write_text(NESTED)
     found = ptxaudit.audit(tmp_path / "k.cu", launches=[ptxaudit.Launch("k", grid=(1,), block=(64,))], patterns=True)
     (entry,) = found.kernels
@@ -230,7 +230,7 @@ def test_loops_have_their_lines_and_sites(tmp_path):
     assert ptxaudit.audit(tmp_path / "k.cu").kernels[0].loops == ()
 
 
-def test_a_repair_shows_the_costliest_request_before_and_after(bitonic):
+def test_repair_shows_the_costliest_request_before_and_after(bitonic):
     machine, repaired = (
         machines.get("sm_90"),
         [one for one in bitonic.every_site if one.fix is not None and one.fix.moved is not None],
@@ -246,13 +246,13 @@ def test_a_repair_shows_the_costliest_request_before_and_after(bitonic):
         assert costs == moved.wavefronts and costs[1] < costs[0] == max(pattern.low for pattern in one.patterns)
 
 
-def test_a_report_with_patterns_is_read_back_equal(bitonic):
+def test_report_with_patterns_reads_back_equal(bitonic):
     written = json.loads(bitonic.to_json())
     assert ptxaudit.Report.from_dict(written) == bitonic
     assert bitonic.sites[0].patterns[0].seen[0] == Seen(0, 0, 0xFFFF)
 
 
-def test_a_report_of_an_earlier_version_has_no_patterns(bitonic):
+def test_report_of_an_earlier_version_is_rendered_without_patterns(bitonic):
     written = json.loads(bitonic.to_json())
     for entry in written["kernels"]:
         del entry["loops"]
@@ -274,7 +274,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_command_puts_source_and_code_of_both_kinds_into_the_page(here):
+def test_page_contains_source_ptx_and_machine_code(here):
     done = CliRunner().invoke(
         main,
         [
@@ -305,7 +305,7 @@ def test_the_command_puts_source_and_code_of_both_kinds_into_the_page(here):
         assert {code["l"][code["p"].index(entry["at"])] for entry in sites} <= {6, 10}
 
 
-def test_a_json_report_has_patterns_where_they_are_asked_for(here):
+def test_json_has_patterns_on_demand(here):
     def sites(*more):
         done = CliRunner().invoke(
             main, ["audit", "k.cu", "--block", "64", "--grid", "1", "--format", "json", "--no-config", *more]
@@ -315,7 +315,7 @@ def test_a_json_report_has_patterns_where_they_are_asked_for(here):
     assert all(one["patterns"] for one in sites("--patterns")) and not any(one["patterns"] for one in sites())
 
 
-def test_explain_writes_its_maps_as_a_picture(here):
+def test_explain_writes_an_svg_picture(here):
     done = CliRunner().invoke(
         main, ["explain", "k.cu", "k.cu:10", "--block", "64", "--grid", "1", "--svg", "k.svg", "--no-config"]
     )
@@ -333,7 +333,7 @@ def test_explain_writes_its_maps_as_a_picture(here):
 # --- notebooks ------------------------------------------------------------------------------------------
 
 
-def test_a_site_shows_its_costliest_request_in_a_notebook(bitonic):
+def test_notebook_shows_the_costliest_request_of_a_site(bitonic):
     one = max(bitonic.sites, key=lambda one: one.excess or 0)
     shown = one._repr_html_()
     assert f"<td>{one.excess:,}</td>" in shown and "<svg" in shown and one.cause in shown
@@ -342,7 +342,7 @@ def test_a_site_shows_its_costliest_request_in_a_notebook(bitonic):
     assert "<b>&lt;" not in bad and "&lt;b&gt;" in bad and "&lt;i&gt;" in bad
 
 
-def test_a_score_and_a_diff_show_themselves_in_a_notebook():
+def test_notebook_shows_scores_and_diffs():
     score = ptxaudit.score_request("ld.shared.f32", range(0, 4096, 128))
     assert "32 wavefronts, ideal 1" in score._repr_html_() and "<svg" in score._repr_html_()
     assert "request" not in repr(score) and score == ptxaudit.score_request("ld.shared.f32", range(0, 4096, 128))

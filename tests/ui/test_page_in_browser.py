@@ -168,7 +168,7 @@ PAGES = {
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", PAGES)
-def test_every_view_is_drawn_without_a_complaint_and_fits(running, tmp_path, name, size):
+def test_every_view_fits_without_console_errors(running, tmp_path, name, size):
     text = PAGES[name]()
     with Opened(running, tmp_path, text, size) as one:
         for view in views_of(text):
@@ -214,7 +214,7 @@ def readable(running, tmp_path, text, size, scheme, views, rules=ALL):
 
 
 @pytest.mark.parametrize(("size", "scheme"), LOOKS)
-def test_names_roles_and_contrast(running, tmp_path, sample, size, scheme):
+def test_accessible_names_roles_and_contrast(running, tmp_path, sample, size, scheme):
     """Names and roles at each size; contrast at each size in each colour scheme."""
     rules = ALL if (size, scheme) in LOOKS[::3] else COLOURS
     readable(running, tmp_path, sample, size, scheme, views_of(sample), rules)
@@ -222,17 +222,17 @@ def test_names_roles_and_contrast(running, tmp_path, sample, size, scheme):
 
 @pytest.mark.parametrize(("size", "scheme"), LOOKS[::3])
 @pytest.mark.parametrize("name", PAGES)
-def test_names_roles_and_contrast_of_other_reports(running, tmp_path, name, size, scheme):
+def test_accessible_names_roles_and_contrast_of_other_reports(running, tmp_path, name, size, scheme):
     readable(running, tmp_path, PAGES[name](), size, scheme, views_of(PAGES[name]()))
 
 
 @pytest.mark.parametrize(("size", "scheme"), LOOKS[::3])
-def test_names_roles_and_contrast_of_changes_and_pictures(running, tmp_path, size, scheme):
+def test_accessible_names_roles_and_contrast_of_diffs_and_pictures(running, tmp_path, size, scheme):
     for text in (changed(), pictures()):
         readable(running, tmp_path, text, size, scheme, [""])
 
 
-def test_names_roles_and_contrast_of_ten_thousand_sites(running, tmp_path):
+def test_accessible_names_roles_and_contrast_of_ten_thousand_sites(running, tmp_path):
     readable(running, tmp_path, large(), "wide", "dark", [*VIEWS[:3], views_of(large())[len(VIEWS)]])
 
 
@@ -262,7 +262,7 @@ def large():
     return large_page(10_000)
 
 
-def test_ten_thousand_sites_are_there_at_once(running, tmp_path):
+def test_ten_thousand_sites_are_drawn_quickly(running, tmp_path):
     """Measures processor time of the page's thread until the overview is drawn: wall time is noisy on a busy host."""
     with Opened(running, tmp_path, large()) as one:
         meter = one.page.context.new_cdp_session(one.page)
@@ -292,7 +292,7 @@ def task_seconds(meter):
 # --- content ------------------------------------------------------------------------------------
 
 
-def test_a_map_has_as_many_rows_as_the_request_has_wavefronts(running, tmp_path):
+def test_map_has_a_row_per_wavefront(running, tmp_path):
     """The page draws what `banks` counts.
 
     Loads and stores of every width, atomics, matrices, some with inactive lanes.
@@ -317,7 +317,7 @@ def test_a_map_has_as_many_rows_as_the_request_has_wavefronts(running, tmp_path)
             assert len(rows) == group.wavefronts or not group.active
 
 
-def test_keys_and_links(running, tmp_path, sample):
+def test_keyboard_navigation_and_links(running, tmp_path, sample):
     with Opened(running, tmp_path, sample) as one:
         page = one.page
         page.keyboard.press("2")
@@ -343,7 +343,7 @@ def test_keys_and_links(running, tmp_path, sample):
         assert one.said == []
 
 
-def test_requests_are_stepped_through_by_warp_and_trip(running, tmp_path, sample):
+def test_requests_are_browsed_by_warp_and_trip(running, tmp_path, sample):
     data = data_of(sample)
     site_ = max(data["sites"], key=lambda one: len(one["q"]))
     assert len(site_["q"]) > 4
@@ -362,7 +362,7 @@ def test_requests_are_stepped_through_by_warp_and_trip(running, tmp_path, sample
         assert one.said == []
 
 
-def test_sorting_and_filters(running, tmp_path, sample):
+def test_sites_are_sorted_and_filtered(running, tmp_path, sample):
     with Opened(running, tmp_path, sample) as one:
         page = one.page
         one.go("#sites")
@@ -384,7 +384,7 @@ MIXED = report(
 )
 
 
-def test_each_kernel_counts_once_whatever_the_others_are_there_as(running, tmp_path):
+def test_page_totals_count_each_kernel_once(running, tmp_path):
     with Opened(running, tmp_path, html(Checked(MIXED))) as one:
         assert "cost 248 of 264 wavefronts" in one.page.locator("h1").inner_text()
         assert "264 wavefronts of 2 exact sites, in machine code where there is any" in one.page.inner_text(".legend")
@@ -399,7 +399,7 @@ def test_each_kernel_counts_once_whatever_the_others_are_there_as(running, tmp_p
 FOLDED = report(kernel(site(), site(offset=16), site(id="k@spilled", offset=32, kind="spill", wavefronts=64)))
 
 
-def test_the_page_folds_copies_as_the_text_report_does(running, tmp_path):
+def test_page_folds_copies_as_the_text_report(running, tmp_path):
     with Opened(running, tmp_path, html(Checked(FOLDED))) as one:
         one.go("#sites")
         shown = one.page.evaluate("[...document.querySelectorAll('.row')].map(row => row.firstChild.textContent)")
@@ -408,7 +408,7 @@ def test_the_page_folds_copies_as_the_text_report_does(running, tmp_path):
         assert SPILLED in one.page.locator(".detail").inner_text() and one.said == []
 
 
-def test_a_line_of_the_source_marks_its_code(running, tmp_path, sample):
+def test_selecting_a_source_line_marks_its_code(running, tmp_path, sample):
     with Opened(running, tmp_path, sample) as one:
         one.go("#source")
         rows = one.page.locator(".code.site:has(.m:not(:empty))")
@@ -419,7 +419,7 @@ def test_a_line_of_the_source_marks_its_code(running, tmp_path, sample):
         assert one.said == []
 
 
-def test_a_page_of_changes(running, tmp_path):
+def test_diff_page_is_drawn_with_hostile_names(running, tmp_path):
     old, new = (report(kernel(site(1, wavefronts=cost), name=HOSTILE, demangled=HOSTILE)) for cost in (8, 64))
     text = diff_html(diff_reports(old, new))
     for size in SIZES:
@@ -433,7 +433,7 @@ def test_a_page_of_changes(running, tmp_path):
             assert one.page.evaluate("document.documentElement.scrollWidth") <= SIZES[size][0]
 
 
-def test_a_printed_site_has_its_map_and_no_buttons(running, tmp_path, sample):
+def test_printed_site_has_its_map_without_buttons(running, tmp_path, sample):
     with Opened(running, tmp_path, sample) as one:
         one.go(views_of(sample)[5])
         one.page.emulate_media(media="print")
@@ -442,7 +442,7 @@ def test_a_printed_site_has_its_map_and_no_buttons(running, tmp_path, sample):
         assert one.page.pdf()[:5] == b"%PDF-"
 
 
-def test_accesses_to_global_and_local_memory_have_tables_and_a_map(running, tmp_path):
+def test_memory_sites_have_tables_and_a_map(running, tmp_path):
     data = data_of(of_memory())
     apart = next(one for one in data["memory"] if one["sp"] == "global" and one["ex"])
     with Opened(running, tmp_path, of_memory()) as opened:
@@ -486,7 +486,7 @@ DIFFERENCE = """async ([one, other]) => {
 }"""
 
 
-def test_the_pictures_of_the_documentation_are_what_the_pages_look_like(running, tmp_path):
+def test_documentation_pictures_match_the_pages(running, tmp_path):
     """`make report-pictures` regenerates them."""
     report_pictures.take(running.browser, tmp_path)
     page = running.browser.new_page()

@@ -75,7 +75,7 @@ def older_release():
         raise
 
 
-def test_audit_baseline_worse_gate_and_a_compiler_upgrade(folder):
+def test_ci_recipe_from_baseline_to_compiler_upgrade(folder):
     (folder / "ptxaudit.toml").write_text(SETTINGS)
 
     # day one: the known conflicts are recorded
@@ -146,7 +146,7 @@ def commands():
 
 
 @pytest.mark.parametrize("command", commands(), ids=lambda command: " ".join(command[:2] + command[-2:]))
-def test_the_commands_of_the_page_run(folder, command):
+def test_commands_of_the_pipelines_page_run(folder, command):
     from ptxaudit.frontend.compile.nvrtc import compile_source
 
     if "12.9" in command:
@@ -165,14 +165,14 @@ def test_the_commands_of_the_page_run(folder, command):
     in_this_process(folder, *command, status=1 if "--fail-on" in command else 0)
 
 
-def test_the_page_names_every_setting():
+def test_pipelines_page_names_every_setting():
     (text,) = blocks("toml")
     told = set(tomllib.loads(text)["tool"]["ptxaudit"])
     rest = re.search(r"Also (.*?)\. The command line", DOCS.read_text(), re.DOTALL)[1]
     assert told | set(re.findall(r"`([\w-]+)`", rest)) == set(KEYS)
 
 
-def test_the_page_s_comments_are_understood():
+def test_suppressions_on_the_pipelines_page_are_valid():
     from ptxaudit.report.model import Suppression
     from ptxaudit.review.suppressions import read_suppressions
 
@@ -185,7 +185,7 @@ def test_the_page_s_comments_are_understood():
     ]
 
 
-def test_the_page_s_test_runs(folder, monkeypatch):
+def test_test_on_the_pipelines_page_runs(folder, monkeypatch):
     (text,) = blocks("python")
     monkeypatch.chdir(folder)
     (folder / "transpose.cu").write_text(
@@ -232,7 +232,7 @@ BAD_INPUT = {
 
 
 @pytest.mark.parametrize("case", BAD_INPUT)
-def test_bad_input_is_a_message_and_status_2(folder, case, monkeypatch):
+def test_pipeline_commands_reject_bad_input_with_status_2(folder, case, monkeypatch):
     monkeypatch.chdir(folder)
     report = run("audit", "kernels.cu", "--format", "json").stdout
     (folder / "report.json").write_text(report)

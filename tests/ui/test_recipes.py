@@ -60,14 +60,14 @@ def needs(tool):
 
 
 @pytest.mark.parametrize("recipe", recipes.RECIPES, ids=lambda recipe: recipe.name)
-def test_every_recipe_is_printed_and_can_be_included(recipe):
+def test_recipe_is_printed_and_located(recipe):
     text = CliRunner().invoke(main, ["recipe", recipe.name]).stdout
     where = CliRunner().invoke(main, ["recipe", recipe.name, "--path"]).stdout.strip()
     assert text == Path(where).read_text() and "ptxaudit" in text
     assert recipe.name in CliRunner().invoke(main, ["recipe"]).stdout
 
 
-def test_every_file_of_the_folder_is_a_recipe():
+def test_every_recipe_file_is_listed():
     files = {
         path.name
         for path in Path(recipes.__file__).parent.iterdir()
@@ -100,7 +100,7 @@ def cmake(folder, status=0):
     return shell("cmake", "--build", folder / "build", status=status)
 
 
-def test_cmake_audits_files_as_part_of_all_and_a_denial_fails_the_build(project):
+def test_cmake_denial_fails_the_build(project):
     (project / "CMakeLists.txt").write_text(
         CMAKE + "ptxaudit_check(NAME kernels FILES k.cu DEPENDS tile.cuh LAUNCH launches.toml FAIL_ON PA002)\n"
     )
@@ -130,7 +130,7 @@ def embedded(folder, source):
     )
 
 
-def test_cmake_audits_a_program_after_it_was_linked(project):
+def test_cmake_audits_a_linked_program(project):
     needs("cmake")
     (project / "CMakeLists.txt").write_text(
         CMAKE + "add_executable(app app.c)\nptxaudit_check(TARGET app LAUNCH launches.toml FAIL_ON excess=1 STRICT)\n"
@@ -141,7 +141,7 @@ def test_cmake_audits_a_program_after_it_was_linked(project):
     assert "gate: nothing denied" in cmake(project)
 
 
-def test_cmake_says_what_is_missing(project):
+def test_cmake_names_missing_arguments(project):
     needs("cmake")
     (project / "CMakeLists.txt").write_text(CMAKE + "ptxaudit_check(NAME kernels)\n")
     assert "name a TARGET, or a NAME and FILES" in shell("cmake", "-S", project, "-B", project / "build", status=1)
@@ -158,7 +158,7 @@ include $(shell ptxaudit recipe make --path)
 """
 
 
-def test_make_audits_what_is_newer_and_writes_the_baseline(project):
+def test_make_audits_changed_files_and_writes_the_baseline(project):
     needs("make")
     (project / "Makefile").write_text(MAKE)
     assert "denied by excess=1: k.cu:4" in shell("make", "ptxaudit", status=2)
@@ -174,7 +174,7 @@ def test_make_audits_what_is_newer_and_writes_the_baseline(project):
 # --- pre-commit -----------------------------------------------------------------------------
 
 
-def test_the_hook_is_a_valid_manifest_and_the_recipe_a_valid_configuration(tmp_path):
+def test_pre_commit_hook_and_recipe_are_valid(tmp_path):
     shell(sys.executable, "-m", "pre_commit", "validate-manifest", ROOT / ".pre-commit-hooks.yaml")
     shell(sys.executable, "-m", "pre_commit", "validate-config", recipes.path(recipes.get("pre-commit")))
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
@@ -216,7 +216,7 @@ def test_pre_commit_stops_a_commit_with_a_conflict(project):
     ],
     ids=["GitHub workflow", "GitHub action", "GitLab"],
 )
-def test_a_service_s_file_keeps_to_its_schema(schema, file):
+def test_service_file_conforms_to_its_schema(schema, file):
     shell(sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, file)
 
 
@@ -229,7 +229,7 @@ def steps_of(file):
 
 
 @pytest.mark.parametrize("name, written", [("github", "ptxaudit.sarif"), ("gitlab", "gl-code-quality-report.json")])
-def test_the_steps_of_a_pipeline_run_and_its_last_one_is_the_gate(project, name, written):
+def test_pipeline_steps_run_with_the_gate_last(project, name, written):
     (project / "ptxaudit.toml").write_text('inputs = ["k.cu"]\nlaunches = ["launches.toml"]\nrules = ["excess=1"]\n')
     lines = [line for line in steps_of(recipes.path(recipes.get(name))) if not line.startswith("pip install")]
     environment = os.environ | {
@@ -263,7 +263,7 @@ def test_the_steps_of_a_pipeline_run_and_its_last_one_is_the_gate(project, name,
     shell("bash", "-ec", lines[-1], env=environment)
 
 
-def test_the_action_annotates_writes_sarif_and_passes_the_status_on(project):
+def test_action_annotates_writes_sarif_and_returns_the_status(project):
     step = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"][-1]
     environment = os.environ | {
         "INPUTS": "k.cu",

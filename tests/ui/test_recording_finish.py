@@ -46,7 +46,7 @@ def folder(tmp_path):
     return tmp_path / "r"
 
 
-def test_a_launch_with_its_code_is_a_recording_that_is_audited(folder):
+def test_recorded_launch_with_its_code_is_audited(folder):
     raw = prepared(str(folder))
     written(raw, 3, code=code(ptx=PTX.encode(), source="// cuda"))
     result = finish(raw, str(folder), "python t.py")
@@ -83,7 +83,7 @@ def test_a_launch_with_its_code_is_a_recording_that_is_audited(folder):
     }
 
 
-def test_launches_of_all_processes_are_together(folder):
+def test_launches_of_all_processes_are_merged(folder):
     raw = prepared(str(folder))
     written(raw, 2)
     written(raw, 3, values=(0x7F5500001000, 0x7F5500002000, 128, 0.5))  # the same, but for addresses
@@ -93,7 +93,7 @@ def test_launches_of_all_processes_are_together(folder):
     assert (result.launches, result.times, result.kernels) == (2, 6, 1)
 
 
-def test_what_is_only_compiled_is_kept_too(folder):
+def test_code_that_is_only_compiled_is_recorded(folder):
     raw = prepared(str(folder))
     Log(raw).compiled(code())
     result = finish(raw, str(folder), "make")
@@ -103,7 +103,7 @@ def test_what_is_only_compiled_is_kept_too(folder):
     assert [kernel.launch for kernel in report.kernels] == [None] and report.inputs[0].command == "make"
 
 
-def test_a_second_recording_takes_the_place_of_the_first(folder):
+def test_second_recording_replaces_the_first(folder):
     raw = prepared(str(folder))
     written(raw)
     finish(raw, str(folder))
@@ -114,7 +114,7 @@ def test_a_second_recording_takes_the_place_of_the_first(folder):
     assert not first & set((folder / "code").iterdir()) and [one["kernel"] for one in launches(folder)] == ["both_ways"]
 
 
-def test_a_folder_with_something_else_in_it_is_left_alone(folder):
+def test_folder_with_other_files_is_not_overwritten(folder):
     folder.mkdir()
     (folder / "thesis.tex").write_text("mine")
     with pytest.raises(InputError, match="this folder contains something else"):
@@ -123,7 +123,7 @@ def test_a_folder_with_something_else_in_it_is_left_alone(folder):
 
 
 @pytest.mark.parametrize("name", ["file/below", "x" * 10_000, "\0"])
-def test_a_folder_that_cannot_be_written(tmp_path, name):
+def test_unwritable_recording_folder_is_rejected(tmp_path, name):
     (tmp_path / "file").write_text("")
     with pytest.raises((InputError, ValueError), match="cannot be written there|null"):
         prepared(str(tmp_path / name))
@@ -132,7 +132,7 @@ def test_a_folder_that_cannot_be_written(tmp_path, name):
 # --- mismatches --------------------------------------------------------------------------------------
 
 
-def test_a_kernel_that_the_code_does_not_have(folder):
+def test_launch_of_a_kernel_missing_from_its_code_is_noted(folder):
     raw = prepared(str(folder))
     written(raw, kernel="other")
     result = finish(raw, str(folder))
@@ -141,7 +141,7 @@ def test_a_kernel_that_the_code_does_not_have(folder):
     )
 
 
-def test_code_that_is_none(folder):
+def test_unreadable_code_is_noted(folder):
     raw = prepared(str(folder))
     written(raw, code=code(b"\x7fELF nothing"))
     result = finish(raw, str(folder))
@@ -167,7 +167,7 @@ def test_code_that_is_none(folder):
         (("p", "p", "f32", "f32"), (1, 2, float("nan"), float("-inf")), [1, 2, "0000c07f", "000080ff"]),
     ],
 )
-def test_parameters_as_far_as_the_binary_bears_them_out(folder, kinds, values, params):
+def test_parameters_are_recorded_if_the_binary_agrees(folder, kinds, values, params):
     raw = prepared(str(folder))
     written(raw, kinds=kinds, values=values)
     finish(raw, str(folder))
@@ -176,7 +176,7 @@ def test_parameters_as_far_as_the_binary_bears_them_out(folder, kinds, values, p
     assert not ptxaudit.audit(folder).problems and launch.params is not None
 
 
-def test_more_parameters_than_there_are(folder):
+def test_excess_parameters_are_not_recorded(folder):
     raw = prepared(str(folder))
     written(raw, kinds=("i32",) * 9, values=range(9))
     result = finish(raw, str(folder))
@@ -185,7 +185,7 @@ def test_more_parameters_than_there_are(folder):
 
 
 @pytest.mark.parametrize(("size", "fits"), [(40, True), (48, True), (39, False)])
-def test_parameters_in_one_buffer(folder, size, fits):
+def test_parameters_passed_in_one_buffer_are_split(folder, size, fits):
     raw = prepared(str(folder))
     buffer = (1).to_bytes(8, "little") + (2).to_bytes(8, "little") + b"\x80\0\0\0" + b"\0\0\0\x3f" + bytes(24)
     written(raw, kinds=("b",), values=(buffer[:size],))
@@ -218,14 +218,14 @@ def parameter_text(text, mangled, size, type=""):
         ("f:003e", "k", 2, "", '"003e"'),
     ],
 )
-def test_how_a_parameter_is_written(text, mangled, size, type, written):
+def test_parameter_as_text(text, mangled, size, type, written):
     assert parameter_text(text, mangled, size, type) == written
 
 
 # --- damaged logs ------------------------------------------------------------------------------------
 
 
-def test_a_line_that_is_not_whole_is_left_out(folder):
+def test_truncated_log_line_is_skipped(folder):
     raw = prepared(str(folder))
     written(raw)
     (events,) = Path(raw).glob("*.jsonl")
@@ -247,7 +247,7 @@ def test_a_line_that_is_not_whole_is_left_out(folder):
         {"event": "module", "module": 1, "file": "gone.cubin"},
     ],
 )
-def test_a_line_that_cannot_be_is_a_note_at_most(folder, event):
+def test_invalid_log_line_is_skipped(folder, event):
     raw = prepared(str(folder))
     log = written(raw)
     log._write(event)
@@ -255,7 +255,7 @@ def test_a_line_that_cannot_be_is_a_note_at_most(folder, event):
     assert finish(raw, str(folder)).launches == 2
 
 
-def test_counts_that_are_not_there_are_launches_that_did_not_happen(folder):
+def test_launches_without_counts_are_dropped(folder):
     raw = prepared(str(folder))
     written(raw)
     for file in Path(raw).glob("counts-*"):
@@ -263,7 +263,7 @@ def test_counts_that_are_not_there_are_launches_that_did_not_happen(folder):
     assert finish(raw, str(folder)).launches == 0
 
 
-def test_a_full_disk_leaves_what_was_written_down(folder, monkeypatch):
+def test_full_disk_leaves_the_log(folder, monkeypatch):
     raw = prepared(str(folder))
     written(raw)
 
@@ -282,7 +282,7 @@ NAMES = {"long": "k" * 10_000, "escapes": 'k$\x1b[2J"\\\n# x', "a pattern": "k*[
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_any_name_is_written_so_that_it_is_read(folder, kind, monkeypatch):
+def test_kernel_names_are_written_as_valid_toml(folder, kind, monkeypatch):
     name = NAMES[kind]
     function = ir.Function(name, "sass", "sm_90", (), entry=True)
     monkeypatch.setattr(
@@ -298,7 +298,7 @@ def test_any_name_is_written_so_that_it_is_read(folder, kind, monkeypatch):
     assert len(file.name) < 64 and file.name.replace("-", "").replace("_", "").replace(".", "").isalnum()
 
 
-def test_strings_of_toml():
+def test_toml_strings_are_escaped():
     import tomllib
 
     text = "".join(map(chr, range(0x20))) + '"\\\x7f\u2028é'
@@ -315,14 +315,14 @@ def test_strings_of_toml():
         ("../../etc", "etc"),
     ],
 )
-def test_what_a_file_is_called_after_a_kernel(name, file):
+def test_file_name_derived_from_a_kernel_name(name, file):
     assert slug(name) == file
 
 
 # --- arrays ------------------------------------------------------------------------------------------
 
 
-def test_arrays_of_one_name_with_other_content_are_not_mixed_up(folder):
+def test_arrays_with_equal_names_are_distinguished_by_content(folder):
     """Two processes may have given their files the same names."""
     raw = prepared(str(folder))
     log = Log(raw)
@@ -367,7 +367,7 @@ def modules(raw, *sizes):
     return out
 
 
-def test_a_launch_is_of_the_module_that_the_driver_names(folder):
+def test_launch_belongs_to_the_module_named_by_the_driver(folder):
     raw = prepared(str(folder))
     driver_events(raw, [START, *modules(raw, 32, 64), launch_event(1, module=2), launch_event(2, module=1)], [0, 1, 1])
     finish(raw, str(folder))
@@ -394,7 +394,7 @@ def test_launch_of_an_unknown_module_is_recorded_if_only_one_is_left(folder, eve
         assert [kernel.shared_static for kernel in ptxaudit.audit(folder).kernels] == [found]
 
 
-def test_modules_that_are_equal_and_modules_that_are_gone(folder):
+def test_equal_and_unloaded_modules_are_resolved(folder):
     raw = prepared(str(folder))
     unload = {"event": "unload", "module": 1}
     driver_events(raw, [START, *modules(raw, 32, 32), launch_event(1)], [0, 4])
@@ -405,7 +405,7 @@ def test_modules_that_are_equal_and_modules_that_are_gone(folder):
     assert [kernel.shared_static for kernel in ptxaudit.audit(folder).kernels] == [256]
 
 
-def test_what_python_has_seen_is_not_taken_from_the_driver_as_well(folder):
+def test_launch_seen_by_python_is_not_duplicated_by_the_driver(folder):
     raw = prepared(str(folder))
     written(raw, 2)
     (Path(raw) / "t.cubin").write_bytes(CUBIN)
@@ -416,7 +416,7 @@ def test_what_python_has_seen_is_not_taken_from_the_driver_as_well(folder):
     assert launch["count"] == 2 and launch["grid"] == [4, 4, 1]
 
 
-def test_what_python_has_not_kept_is_not_counted_by_the_driver_as_well(folder):
+def test_launch_dropped_by_python_is_not_recounted_by_the_driver(folder):
     """Both recorders keep one launch of eight; the driver alone keeps one of three launches of another kernel."""
     raw = prepared(str(folder))
     log = Log(raw, most=1)
@@ -438,7 +438,7 @@ def test_what_python_has_not_kept_is_not_counted_by_the_driver_as_well(folder):
     assert "# not kept: 7 launches of transpose" in text and "# not kept: 2 launches of k" in text
 
 
-def test_what_is_not_kept_is_counted(folder):
+def test_dropped_launches_are_counted(folder):
     raw = prepared(str(folder))
     log = Log(raw, most=1)
     for number in range(5):

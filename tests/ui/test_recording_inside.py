@@ -66,14 +66,14 @@ def imports(path):
 
 
 @pytest.mark.parametrize("path", sorted(INSIDE.rglob("*.py")), ids=lambda path: str(path.relative_to(INSIDE)))
-def test_nothing_but_the_standard_library_is_imported(path):
+def test_only_the_standard_library_is_imported(path):
     for name in imports(path):
         own = name.startswith("ptxaudit.ui.recording.inside")
         assert own or name.split(".")[0] in sys.stdlib_module_names | {"__future__"}, name
 
 
 @pytest.mark.parametrize("version", ["3.9", "3.10", "3.12", "3.13", "3.14"])
-def test_it_runs_in_other_pythons(tmp_path, version):
+def test_recorder_runs_in_other_python_versions(tmp_path, version):
     own = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
     python = next(map(str, own), None) or shutil.which(f"python{version}")
     runs = python and not subprocess.run([python, "-c", "pass"], capture_output=True).returncode
@@ -108,11 +108,11 @@ def test_it_runs_in_other_pythons(tmp_path, version):
         ("?128", None, "?:128"),
     ],
 )
-def test_parameters_are_their_bytes(kind, value, text):
+def test_parameters_are_encoded_as_bytes(kind, value, text):
     assert encoded(kind, value) == text
 
 
-def test_a_file_of_numpy_is_what_numpy_reads():
+def test_npy_file_is_read_by_numpy():
     import io
 
     numbers = np.arange(7, dtype="<i4")
@@ -123,7 +123,7 @@ def test_a_file_of_numpy_is_what_numpy_reads():
     assert np.load(io.BytesIO(memory.npy(b"abc", "<i4"))).dtype == np.uint8  # not a whole number of elements
 
 
-def test_extents_that_overlap_are_one():
+def test_overlapping_extents_are_joined():
     extent = memory.Extent
     joined = memory._joined([extent(100, 50, "<i4"), extent(120, 100), extent(300, 4), extent(300, 4), extent(304, 4)])
     assert joined == [extent(100, 120), extent(300, 4), extent(304, 4)]
@@ -132,7 +132,7 @@ def test_extents_that_overlap_are_one():
 # --- the log -----------------------------------------------------------------------------------------
 
 
-def test_equal_launches_are_one_and_counted(tmp_path):
+def test_equal_launches_are_merged_and_counted(tmp_path):
     log = Log(str(tmp_path))
     site = Site(Code(CUBIN, ".cubin", "f", "k"), "k", ("p", "i32"), (32, 1, 1))
     for pointer, number in ((4096, 1), (8192, 1), (4100, 1), (4096, 2), (4096, 2)):
@@ -156,7 +156,7 @@ def test_equal_launches_are_one_and_counted(tmp_path):
         ([("f64", float("nan")), ("f64", float("nan"))], ["f:000000000000f87f"]),
     ],
 )
-def test_launches_are_equal_where_what_is_recorded_is(tmp_path, launches, params):
+def test_launches_are_equal_if_their_recorded_parameters_are(tmp_path, launches, params):
     log, code = Log(str(tmp_path)), Code(CUBIN, ".cubin", "f", "k")
     for kind, value in launches:
         log.done(log.begin(Site(code, "k", (kind,)), (1, 1, 1), (value,)))
@@ -164,14 +164,14 @@ def test_launches_are_equal_where_what_is_recorded_is(tmp_path, launches, params
     assert sum(counts(tmp_path)) == len(launches)
 
 
-def test_a_launch_that_fails_is_not_recorded(tmp_path):
+def test_failed_launch_is_not_recorded(tmp_path):
     log = Log(str(tmp_path))
     site = Site(Code(CUBIN, ".cubin", "f"), "k", ())
     log.begin(site, (1, 1, 1), ())
     assert events(tmp_path) == []
 
 
-def test_beyond_the_most_launches_are_counted(tmp_path):
+def test_launches_beyond_the_limit_are_counted(tmp_path):
     log = Log(str(tmp_path), most=2)
     site = Site(Code(CUBIN, ".cubin", "f"), "k", ("i32",))
     for number in range(7):
@@ -180,7 +180,7 @@ def test_beyond_the_most_launches_are_counted(tmp_path):
     assert len(events(tmp_path)) == 2 and counts(tmp_path)[more["slot"]] == 5
 
 
-def test_more_distinct_launches_than_there_is_room_for(tmp_path):
+def test_launches_beyond_the_counter_slots_are_counted(tmp_path):
     log = Log(str(tmp_path), most=10**9)
     site = Site(Code(CUBIN, ".cubin", "f"), "k", ("i32",))
     log._next = SLOTS - 3
@@ -199,7 +199,7 @@ class Slow(list):
 
 
 @pytest.mark.parametrize("seen", [False, True], ids=["examined", "seen before"])
-def test_launches_of_several_threads_are_all_counted(tmp_path, recorder, monkeypatch, seen):
+def test_launches_of_concurrent_threads_are_all_counted(tmp_path, recorder, monkeypatch, seen):
     made = Slow([0] * 4)
     monkeypatch.setattr(Log, "_mapped", lambda self: made)
     kernel_type, _, src, _ = compiled_kernel({"n": "i32"})
@@ -223,7 +223,7 @@ def test_launches_of_several_threads_are_all_counted(tmp_path, recorder, monkeyp
     assert sum(made) == 50
 
 
-def test_a_process_that_was_forked_has_a_file_of_its_own(tmp_path):
+def test_forked_process_has_its_own_log(tmp_path):
     program = (
         "import os, sys; from ptxaudit.ui.recording.inside.log import *; log = Log(sys.argv[1])\n"
         "launch = lambda: log.done(log.begin(Site(Code(b'x', '.cubin', 'f'), 'k', ()), (1, 1, 1), ()))\n"
@@ -237,7 +237,7 @@ def test_a_process_that_was_forked_has_a_file_of_its_own(tmp_path):
     assert len(events(tmp_path)) == 2 and each == [1, 2]
 
 
-def test_counts_are_there_however_a_process_ends(tmp_path):
+def test_counts_survive_a_killed_process(tmp_path):
     program = (
         "import os, signal, sys; from ptxaudit.ui.recording.inside.log import *; log = Log(sys.argv[1])\n"
         "for _ in range(5): log.done(log.begin(Site(Code(b'x', '.cubin', 'f'), 'k', ()), (1, 1, 1), ()))\n"
@@ -247,7 +247,7 @@ def test_counts_are_there_however_a_process_ends(tmp_path):
     assert counts(tmp_path)[1] == 5
 
 
-def test_a_fault_becomes_a_note_and_the_program_goes_on(tmp_path, recorder, monkeypatch):
+def test_fault_in_the_recorder_becomes_a_note(tmp_path, recorder, monkeypatch):
     monkeypatch.delenv("PTXAUDIT_DEBUG", raising=False)
     assert recorder.guarded("launches of X", lambda: 1 / 0) is None
     site = Site(Code(CUBIN, ".cubin", "f"), "k", ("i32",))
@@ -259,7 +259,7 @@ def test_a_fault_becomes_a_note_and_the_program_goes_on(tmp_path, recorder, monk
     assert len(events(tmp_path, "note")[-1]["text"]) == 501
 
 
-def test_a_disk_that_is_full_does_not_end_the_program(recorder, monkeypatch):
+def test_full_disk_does_not_end_the_program(recorder, monkeypatch):
     monkeypatch.delenv("PTXAUDIT_DEBUG", raising=False)
 
     def full(*given):
@@ -287,7 +287,7 @@ def test_a_disk_that_is_full_does_not_end_the_program(recorder, monkeypatch):
         ("1" * 50, (int("1" * 50),)),
     ],
 )
-def test_what_release_a_version_is(text, release):
+def test_release_of_a_version_string(text, release):
     assert release_of(text) == release
 
 
@@ -295,7 +295,7 @@ ADAPTERS = sorted(set(adapters.WATCHED.values()))
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
-def test_a_version_that_is_not_known_is_not_listened_to(tmp_path, recorder, name, monkeypatch):
+def test_unsupported_framework_version_is_not_hooked(tmp_path, recorder, name, monkeypatch):
     adapter = __import__(f"{adapters.__name__}.{name}", fromlist=["KNOWN"])
     assert release_of(adapter.KNOWN[0]) < release_of(adapter.KNOWN[1])
     said = []
@@ -310,7 +310,7 @@ def test_a_version_that_is_not_known_is_not_listened_to(tmp_path, recorder, name
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
-def test_the_page_says_which_versions_are_known(name):
+def test_recording_page_names_the_supported_versions(name):
     adapter = __import__(f"{adapters.__name__}.{name}", fromlist=["KNOWN"])
     page = (ROOT / "docs" / "recording.md").read_text()
     row = next(line for line in page.splitlines() if line.startswith("|") and adapter.NAME.split(".")[0] in line)
@@ -319,7 +319,7 @@ def test_the_page_says_which_versions_are_known(name):
     assert first in versions or name == "jax" and "any" in versions, row
 
 
-def test_what_is_not_what_it_was_is_a_note(tmp_path, recorder, monkeypatch):
+def test_changed_framework_interface_becomes_a_note(tmp_path, recorder, monkeypatch):
     monkeypatch.delenv("PTXAUDIT_DEBUG", raising=False)
     monkeypatch.setitem(sys.modules, "triton", SimpleNamespace(__version__="3.6.0"))
     watched = adapters.attached(recorder, hooks.Patches(), lambda why: None)
@@ -331,7 +331,7 @@ def test_what_is_not_what_it_was_is_a_note(tmp_path, recorder, monkeypatch):
 # --- import hooks and patches ------------------------------------------------------------------------
 
 
-def test_a_module_is_looked_at_when_it_has_been_imported(tmp_path, monkeypatch):
+def test_import_hook_runs_after_the_import(tmp_path, monkeypatch):
     (tmp_path / "found_later.py").write_text("value = 1\ndef f(): return value\n")
     monkeypatch.syspath_prepend(tmp_path)
     seen = []
@@ -346,7 +346,7 @@ def test_a_module_is_looked_at_when_it_has_been_imported(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "found_later")
 
 
-def test_what_was_changed_is_put_back_also_where_it_was_imported_to(monkeypatch):
+def test_patches_are_undone_in_importing_modules(monkeypatch):
     home, other = ModuleType("home"), ModuleType("other")
     home.launch = other.go = lambda: "own"
     monkeypatch.setitem(sys.modules, "home", home)
@@ -359,7 +359,7 @@ def test_what_was_changed_is_put_back_also_where_it_was_imported_to(monkeypatch)
     assert home.launch() == other.go() == "own" and not hasattr(home, "new")
 
 
-def test_a_class_that_is_immutable_is_changed_and_put_back():
+def test_immutable_class_is_patched_and_restored():
     import _struct  # its Struct is an immutable type of an extension module, like those of cuda.core
 
     form = struct.Struct("i")
@@ -431,7 +431,7 @@ PARAMETERS = ["p:0010000000000000"[:2] + "00100000007f0000", "i:80000000", "f:00
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_triton_launches_are_what_its_launcher_is_called_with(tmp_path, recorder, which):
+def test_triton_launches_equal_the_launcher_arguments(tmp_path, recorder, which):
     *types, src, calls = compiled_kernel(SIGNATURE)
     module = SimpleNamespace(CompiledKernel=types[which])
     patches = hooks.Patches()
@@ -469,7 +469,7 @@ def test_triton_launches_are_what_its_launcher_is_called_with(tmp_path, recorder
         ({"b": "bf16"}, {}, (1.5,), ["b:c03f"]),
     ],
 )
-def test_how_triton_hands_over_arguments(tmp_path, recorder, signature, constants, arguments, parameters):
+def test_triton_arguments_are_flattened(tmp_path, recorder, signature, constants, arguments, parameters):
     kernel_type, _, src, _ = compiled_kernel(signature, constants)
     triton.attach(SimpleNamespace(CompiledKernel=kernel_type), recorder, hooks.Patches())
     kernel_type(src, {}, "").run(1, 1, 1, 0, 0, (), None, None, None, *arguments)
@@ -477,7 +477,7 @@ def test_how_triton_hands_over_arguments(tmp_path, recorder, signature, constant
 
 
 @pytest.mark.parametrize("kind", ["fp16", "bf16", "fp32", "fp64"])
-def test_zeros_of_both_signs_are_two_launches_of_triton(tmp_path, recorder, kind):
+def test_triton_launches_with_zeros_of_both_signs_are_distinct(tmp_path, recorder, kind):
     kernel_type, _, src, _ = compiled_kernel({"x": "*fp32", "s": kind, "n": "i32"})
     triton.attach(SimpleNamespace(CompiledKernel=kernel_type), recorder, hooks.Patches())
     kernel = kernel_type(src, {}, "")
@@ -486,7 +486,7 @@ def test_zeros_of_both_signs_are_two_launches_of_triton(tmp_path, recorder, kind
     assert len(events(tmp_path)) == 2 and list(counts(tmp_path)[1:3]) == [2, 2]
 
 
-def test_descriptors_of_triton(tmp_path, recorder):
+def test_triton_tensor_descriptors_are_flattened(tmp_path, recorder):
     signature = {"d": "tensordesc<fp16[64, 32]>", "e": "tensordesc<fp16[64]>", "n": "i32"}
     one = SimpleNamespace(shape=[128, 64], strides=[64, 1], base=Tensor(4096))
     other = SimpleNamespace(shape=[5], strides=[1], base=Tensor(8192))
@@ -503,7 +503,7 @@ def test_descriptors_of_triton(tmp_path, recorder):
 
 
 @pytest.mark.parametrize("metadata", [{"num_ctas": 2}, {"num_ctas": 2, "cluster_dims": (2, 1, 1)}])
-def test_blocks_of_a_cluster_are_blocks_of_the_grid(tmp_path, recorder, metadata):
+def test_triton_cluster_multiplies_the_grid(tmp_path, recorder, metadata):
     kernel_type, _, src, _ = compiled_kernel({"n": "i32"}, **metadata)
     triton.attach(SimpleNamespace(CompiledKernel=kernel_type), recorder, hooks.Patches())
     kernel_type(src, {}, "").run(4, 3, 1, 0, 0, (), None, None, None, 1)
@@ -511,7 +511,7 @@ def test_blocks_of_a_cluster_are_blocks_of_the_grid(tmp_path, recorder, metadata
     assert (launch["grid"], launch["cluster"]) == ([8, 3, 1], [2, 1, 1])
 
 
-def test_a_launcher_is_in_all_else_the_one_that_it_stands_for(recorder):
+def test_wrapped_launcher_forwards_attributes(recorder):
     kernel_type, _, src, _ = compiled_kernel({"n": "i32"})
     own = SimpleNamespace(launch_pdl=True)
     triton.attach(SimpleNamespace(CompiledKernel=kernel_type), recorder, hooks.Patches())
@@ -523,7 +523,7 @@ def test_a_launcher_is_in_all_else_the_one_that_it_stands_for(recorder):
 # --- cuda.core ---------------------------------------------------------------------------------------
 
 
-def test_objects_that_cannot_be_weakly_referenced_are_known_too(tmp_path, recorder, monkeypatch):
+def test_objects_without_weak_references_are_tracked(tmp_path, recorder, monkeypatch):
     class ObjectCode:
         __slots__ = ("code", "code_type")
 
@@ -553,7 +553,7 @@ def test_objects_that_cannot_be_weakly_referenced_are_known_too(tmp_path, record
     assert events(tmp_path, "note") == [] and counts(tmp_path)[1] == 2
 
 
-def test_of_objects_that_have_to_be_kept_alive_the_latest_are(monkeypatch):
+def test_identity_map_keeps_the_latest_objects(monkeypatch):
     monkeypatch.setattr(cuda_core, "MOST_KEPT", 3)
     values, objects = cuda_core._ByIdentity(), [str(number) + "x" for number in range(5)]
     for one in (*objects, objects[-1]):
@@ -564,7 +564,7 @@ def test_of_objects_that_have_to_be_kept_alive_the_latest_are(monkeypatch):
 @pytest.mark.parametrize(
     "numbers", [(0.0, -0.0), (1, 1.0), (1, True), (0j, complex(0.0, -0.0)), (np.float32(0.0), np.float32(-0.0))]
 )
-def test_numbers_that_are_equal_and_other_parameters_are_other_launches(recorder, numbers):
+def test_equal_numbers_of_different_types_are_distinct_launches(recorder, numbers):
     config = SimpleNamespace(grid=1, block=32, cluster=None, shmem_size=0)
     one, other = ({cuda_core._key(config, (n,)), cupy._key(recorder, (n,), (1,), (32,))} for n in numbers)
     assert not one & other and None not in one | other
@@ -592,7 +592,7 @@ def static_launcher(tmp_path):
     return StaticallyLaunchedCudaKernel, ran
 
 
-def test_inductor_launches(tmp_path, recorder, monkeypatch):
+def test_inductor_launches_are_recorded(tmp_path, recorder, monkeypatch):
     monkeypatch.setattr(inductor, "_sites", {})
     (tmp_path / "k.cubin").write_bytes(CUBIN)
     kernel_type, ran = static_launcher(tmp_path)
@@ -613,7 +613,7 @@ def test_inductor_launches(tmp_path, recorder, monkeypatch):
     assert list(counts(tmp_path)[1:4]) == [1, 1, 2]
 
 
-def test_a_torch_without_its_launcher_says_so(recorder):
+def test_torch_without_the_static_launcher_is_reported(recorder):
     assert "has no StaticallyLaunchedCudaKernel" in inductor.attach(SimpleNamespace(), recorder, hooks.Patches())
 
 
@@ -676,7 +676,7 @@ def words(*numbers):
     return b"".join(number.to_bytes(8, "little") for number in numbers).hex()
 
 
-def test_cupy_launches(tmp_path, recorder):
+def test_cupy_launches_are_recorded(tmp_path, recorder):
     compiler, function, ran = fake_cupy()
     patches = hooks.Patches()
     cupy.attach(compiler, recorder, patches)
@@ -721,7 +721,7 @@ def test_cupy_cooperative_grid_and_ptx_length(tmp_path, recorder):
 # --- PyCUDA, Numba-CUDA ------------------------------------------------------------------------------
 
 
-def test_pycuda_launches(tmp_path, recorder):
+def test_pycuda_launches_are_recorded(tmp_path, recorder):
     class Module:
         def get_function(self, name):
             return Function()
@@ -743,7 +743,7 @@ def test_pycuda_launches(tmp_path, recorder):
     assert not hasattr(Function()._launch_kernel, "__wrapped__") and len(events(tmp_path)) == 1
 
 
-def test_what_pointers_of_pycuda_lead_to_is_copied(tmp_path, monkeypatch):
+def test_memory_behind_pycuda_pointers_is_copied(tmp_path, monkeypatch):
     """Addresses are among the bytes of the parameters, at multiples of 8: the driver identifies them."""
     copied = []
 
@@ -772,7 +772,7 @@ def test_what_pointers_of_pycuda_lead_to_is_copied(tmp_path, monkeypatch):
     assert launch["params"] == ["b:" + values.hex()] and [at for at, _ in launch["memory"]] == [0x7F0000000000]
 
 
-def test_numba_is_seen_where_it_launches_through_cuda_core(recorder):
+def test_numba_is_recorded_if_it_launches_through_cuda_core(recorder):
     def launch():
         pass
 

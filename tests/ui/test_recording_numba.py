@@ -43,7 +43,7 @@ def environment(tmp_path_factory):
     }
 
 
-def test_launches_of_numba(environment, tmp_path):
+def test_numba_launches_are_recorded_and_audited(environment, tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     done = record(["--via", "frameworks", "--no-audit", "--", sys.executable, "program.py"], environment, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -61,7 +61,7 @@ def test_launches_of_numba(environment, tmp_path):
     assert {f"{Path(site.source.file).name}:{site.source.line}" for site in loads} == {f"program.py:{LINE}"}
 
 
-def test_what_numba_compiles_without_a_gpu(environment):
+def test_kernel_compiled_by_numba_without_a_gpu_is_audited(environment):
     from numba import cuda, float32, int32, types
 
     def kernel(x, by):

@@ -66,7 +66,7 @@ def through_cupti(gpu, tmp_path_factory):
     }
 
 
-def test_launches_of_cuda_core(gpu, program, tmp_path):
+def test_cuda_core_launches_are_recorded_and_audited(gpu, program, tmp_path):
     done = record(["--via", "frameworks", "--", sys.executable, program], gpu, tmp_path)
     assert done.returncode == 0, done.stderr
     assert "recorded in ptxaudit-record: 4 distinct launches of 5, of 3 kernels" in done.stderr
@@ -81,7 +81,7 @@ def test_launches_of_cuda_core(gpu, program, tmp_path):
     assert "launched 2 times, as recorded" in done.stdout
 
 
-def test_the_audit_of_a_recording_has_the_options_that_were_given_for_it(gpu, program, tmp_path):
+def test_audit_options_apply_to_the_recording(gpu, program, tmp_path):
     given = ["--via", "frameworks", "--format", "json", "--report", "r.json", "--isa", "both", "--fail-on", "ways=8"]
     done = record([*given, "--", sys.executable, program], gpu, tmp_path)
     assert done.returncode == 1 and "denied by ways=8" in done.stderr and done.stdout == ""
@@ -100,12 +100,12 @@ def test_the_audit_of_a_recording_has_the_options_that_were_given_for_it(gpu, pr
         (["--format", "yaml"], "'yaml' is not one of"),
     ],
 )
-def test_what_is_wrong_for_the_audit_is_said_before_the_program_runs(tmp_path, monkeypatch, options, message):
+def test_invalid_audit_option_is_reported_before_the_program_runs(tmp_path, monkeypatch, options, message):
     monkeypatch.chdir(tmp_path)
     assert message in here("record", *options, "--", "touch", "ran", status=2).stderr and not list(tmp_path.iterdir())
 
 
-def test_the_same_launches_through_the_driver(through_cupti, program, tmp_path):
+def test_driver_records_the_same_launches(through_cupti, program, tmp_path):
     done = record(["--no-audit", "--via", "driver", "-o", "r", "--", sys.executable, program], through_cupti, tmp_path)
     assert done.returncode == 0, done.stderr
     expected = {key for key in EXPECTED if key[1] != (1, 1, 1)}  # once loaded, PTX is machine code there
@@ -113,7 +113,7 @@ def test_the_same_launches_through_the_driver(through_cupti, program, tmp_path):
     assert done.stdout == ""
 
 
-def test_a_program_that_is_not_python(through_cupti, tmp_path):
+def test_c_program_is_recorded(through_cupti, tmp_path):
     """A C program that loads a kernel twice, launches it with parameters in both forms, and unloads it."""
     libcuda = f"-L{through_cupti['LD_LIBRARY_PATH']}"
     app = built(SOURCES / "program.c", tmp_path / "app", libcuda, "-l:libcuda.so.1")
@@ -140,14 +140,14 @@ def test_a_program_that_is_not_python(through_cupti, tmp_path):
     assert "transpose" in done.stdout and "both_ways" in done.stdout
 
 
-def test_cupti_that_another_profiler_has(through_cupti, program, tmp_path):
+def test_cupti_in_use_by_another_profiler_is_reported(through_cupti, program, tmp_path):
     busy = through_cupti | {"PTXAUDIT_FAKE_CUPTI_BUSY": "1"}
     done = record(["--via", "driver", "-o", "r", "--", sys.executable, program], busy, tmp_path)
     assert done.returncode == 2 and "nothing was recorded" in done.stderr
     assert "CUPTI does not let this program be recorded: CUPTI_ERROR_MULTIPLE_SUBSCRIBERS" in done.stderr
 
 
-def test_a_kernel_with_many_launches(gpu, tmp_path):
+def test_launches_beyond_the_limit_are_summarised(gpu, tmp_path):
     (tmp_path / "p.py").write_text(
         CUDA_CORE.split("for grid in")[0] + "for n in range(20): launch(stream, "
         "LaunchConfig(grid=1, block=32), made.get_kernel('k<4>'), 0, np.int32(n))\n"
@@ -158,7 +158,7 @@ def test_a_kernel_with_many_launches(gpu, tmp_path):
     )
 
 
-def test_arrays_that_a_launch_is_given(gpu, tmp_path):
+def test_arrays_of_a_launch_are_captured(gpu, tmp_path):
     (tmp_path / "p.py").write_text(
         "import ctypes\ncuda = ctypes.CDLL('libcuda.so.1'); cuda.cuInit(0); p = ctypes.c_uint64()\n"
         "cuda.cuMemAlloc_v2(ctypes.byref(p), ctypes.c_size_t(64)); ctypes.memmove(p.value, bytes(range(64)), 64)\n"
@@ -186,7 +186,7 @@ def test_arrays_that_a_launch_is_given(gpu, tmp_path):
 # --- watch -------------------------------------------------------------------------------------------
 
 
-def test_watch_sees_what_was_imported_and_made_before_and_puts_all_back(gpu, tmp_path):
+def test_watch_records_existing_objects_and_restores_patches(gpu, tmp_path):
     program = (
         CUDA_CORE.split("for grid in")[0]
         + """
@@ -230,7 +230,7 @@ print(nothing.launches, nothing.recording.empty)
 
 
 @pytest.mark.parametrize("wrong", [{"arrays": -1}, {"arrays": "4"}, {"launches": 0}, {"launches": True}])
-def test_what_watch_cannot_do(wrong):
+def test_invalid_watch_options_are_rejected(wrong):
     import ptxaudit
 
     with pytest.raises(InputError, match=next(iter(wrong))):
@@ -246,27 +246,27 @@ def plain(arguments, cwd, **more):
     return record([*QUIET, *arguments], os.environ | {"PYTHONPATH": str(ROOT)}, cwd, **more)
 
 
-def test_the_program_has_its_input_output_and_end(tmp_path):
+def test_program_keeps_its_input_output_and_status(tmp_path):
     script = "import sys; print(sys.stdin.read(), end=''); print('two', file=sys.stderr); sys.exit(3)"
     done = plain(["--", sys.executable, "-c", script], tmp_path, input="one")
     assert (done.returncode, done.stdout) == (3, "one") and done.stderr.startswith("two\n")
     assert "nothing was recorded: the program ended with status 3" in done.stderr
 
 
-def test_a_program_that_launches_nothing(tmp_path):
+def test_program_without_launches_is_reported(tmp_path):
     done = plain(["--", "true"], tmp_path)
     assert (
         done.returncode == 2 and "nothing was recorded: no kernel that the program compiled or launched" in done.stderr
     )
 
 
-def test_a_program_that_is_killed(tmp_path):
+def test_killed_program_returns_its_signal_status(tmp_path):
     done = plain(["--", sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"], tmp_path)
     assert done.returncode == 128 + 9
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGHUP])
-def test_signals_reach_the_program(tmp_path, number):
+def test_signals_are_forwarded_to_the_program(tmp_path, number):
     script = (
         "import signal, sys, time; number = int(sys.argv[1])\n"
         "signal.signal(number, lambda *a: sys.exit(40))\n"
@@ -287,7 +287,7 @@ def test_signals_reach_the_program(tmp_path, number):
     assert process.returncode == 40
 
 
-def test_the_end_of_a_program_by_a_signal_is_told_as_a_shell_does(tmp_path):
+def test_terminated_program_returns_the_shells_status(tmp_path):
     command = [sys.executable, "-m", "ptxaudit", "record", *QUIET, "--", "sleep", "60"]
     process = subprocess.Popen(
         command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE
@@ -300,12 +300,12 @@ def test_the_end_of_a_program_by_a_signal_is_told_as_a_shell_does(tmp_path):
     assert process.wait(60) == 128 + signal.SIGTERM
 
 
-def test_a_program_ends_when_no_one_reads_what_it_writes(tmp_path):
+def test_program_ends_on_a_broken_pipe(tmp_path):
     done = plain(["--", "sh", "-c", "yes | head -n 1"], tmp_path)
     assert done.stdout == "y\n" and "Broken pipe" not in done.stderr
 
 
-def test_another_sitecustomize_is_not_lost(tmp_path):
+def test_other_sitecustomize_is_still_run(tmp_path):
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text("import sys; sys.customized = 5\n")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path / "site"), str(ROOT)])}
@@ -314,7 +314,7 @@ def test_another_sitecustomize_is_not_lost(tmp_path):
     assert done.stdout.split() == ["5", str(tmp_path / "site" / "sitecustomize.py"), "True"]
 
 
-def test_a_program_in_an_environment_without_this_package(tmp_path):
+def test_recording_adds_no_packages_to_another_environment(tmp_path):
     """No package of this package's environment becomes importable there."""
     script = (
         "import sys, ptxaudit.ui.recording.inside; print(len([m for m in sys.modules if 'msgspec' in m]),"
@@ -328,7 +328,7 @@ def test_a_program_in_an_environment_without_this_package(tmp_path):
     assert not any("site-packages" in line for line in done.stdout.splitlines())
 
 
-def test_a_fault_in_the_beginning_does_not_end_the_program(tmp_path):
+def test_fault_at_startup_does_not_end_the_program(tmp_path):
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(PATH),
@@ -339,7 +339,7 @@ def test_a_fault_in_the_beginning_does_not_end_the_program(tmp_path):
     assert done.stdout == "runs\n" and "this program is not recorded: ValueError" in done.stderr
 
 
-def test_starting_python_takes_little_longer():
+def test_startup_imports_few_modules():
     script = "import sys; print(len([m for m in sys.modules if m.startswith('ptxaudit')]), 'ctypes' in sys.modules)"
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(PATH), "PTXAUDIT_RECORD": "/nonexistent"}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
@@ -359,14 +359,14 @@ def test_starting_python_takes_little_longer():
         (["--launches", "0", "--", "true"], "0"),
     ],
 )
-def test_what_cannot_be_recorded(tmp_path, monkeypatch, arguments, message):
+def test_unrecordable_command_is_rejected(tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data.txt").write_text("1")
     assert message in here("record", *QUIET, *arguments, status=2).stderr
     assert [path.name for path in tmp_path.iterdir()] == ["data.txt"]
 
 
-def test_a_file_that_says_that_it_can_be_run(tmp_path):
+def test_file_that_cannot_be_executed_is_reported(tmp_path):
     (tmp_path / "broken").write_bytes(b"\x7fELF")
     (tmp_path / "broken").chmod(0o755)
     with pytest.raises(InputError, match="cannot be started"):
@@ -391,7 +391,7 @@ def injection_headers():
 
 
 @pytest.mark.usefixtures("built_anew")
-def test_the_library_is_built_once(monkeypatch):
+def test_injection_library_is_built_once(monkeypatch):
     if not (shutil.which("cc") or shutil.which("gcc")):
         pytest.skip("NOT RUN: there is no C compiler")
     first = injection.built()
@@ -401,7 +401,7 @@ def test_the_library_is_built_once(monkeypatch):
 
 
 @pytest.mark.usefixtures("built_anew")
-def test_without_a_compiler(monkeypatch):
+def test_missing_c_compiler_is_reported(monkeypatch):
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(InputError, match="no C compiler was found to build the library") as caught:
@@ -413,13 +413,13 @@ def test_without_a_compiler(monkeypatch):
     ("compiler", "message"), [("/nonexistent/cc", "cannot be run"), ("false", "does not build the library")]
 )
 @pytest.mark.usefixtures("built_anew")
-def test_a_compiler_that_does_not_build_it(monkeypatch, compiler, message):
+def test_failing_c_compiler_is_reported(monkeypatch, compiler, message):
     monkeypatch.setenv("CC", shutil.which(compiler) or compiler)
     with pytest.raises(InputError, match=message):
         injection.built()
 
 
-def test_without_cupti(tmp_path, monkeypatch):
+def test_missing_cupti_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(injection, "roots", lambda: iter(()))
     monkeypatch.delenv("PTXAUDIT_CUPTI", raising=False)
     with pytest.raises(InputError, match=r"cupti.h and libcupti.so and cuda.h not found") as caught:
@@ -427,7 +427,7 @@ def test_without_cupti(tmp_path, monkeypatch):
     assert "nvidia-cuda-cupti" in caught.value.hint
 
 
-def test_another_tool_s_library_is_left_where_it_is(tmp_path, monkeypatch):
+def test_injection_library_of_another_tool_is_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_INJECTION64_PATH", "/opt/nsight/lib.so")
     with pytest.raises(InputError, match="CUDA_INJECTION64_PATH is set already"):
         run(["true"], str(tmp_path), "driver")
@@ -435,7 +435,7 @@ def test_another_tool_s_library_is_left_where_it_is(tmp_path, monkeypatch):
     assert ended.status == 0 and "is set already" in ended.notes[0]
 
 
-def test_each_process_takes_the_library_or_the_frameworks(tmp_path):
+def test_each_process_records_by_driver_or_by_frameworks(tmp_path):
     library = injection.Library("/lib/record.so", "/lib/cupti.so")
     auto = recorded({}, "raw", library, "auto", 0, 32)
     assert auto["CUDA_INJECTION64_PATH"] == auto["PTXAUDIT_RECORD_DRIVER"] == "/lib/record.so"
@@ -448,7 +448,7 @@ def test_each_process_takes_the_library_or_the_frameworks(tmp_path):
     assert "CUDA_INJECTION64_PATH" not in recorded({}, "raw", None, "frameworks", 0, 32)
 
 
-def test_what_python_does_not_see_is_left_to_the_driver(tmp_path):
+def test_launches_invisible_to_python_are_left_to_the_driver(tmp_path):
     (tmp_path / "jax.py").write_text("__version__ = '0.5'\n")
     library = tmp_path / "record.so"
     library.write_text("")

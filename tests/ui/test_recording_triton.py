@@ -108,7 +108,7 @@ def known(folder):
     return {(*key[:-1], key[-1][: handed[key[0]]]): count for key, count in launched(folder).items()}
 
 
-def test_launches_of_triton_with_its_autotuner(environment, tmp_path):
+def test_autotuned_triton_launches_are_recorded_and_audited(environment, tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     done = record(["--via", "frameworks", "--no-audit", "--", sys.executable, "program.py"], environment, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -123,7 +123,7 @@ def test_launches_of_triton_with_its_autotuner(environment, tmp_path):
     assert len(of_transpose) == 4 and lines == {f"program.py:{LINE}"}
 
 
-def test_what_triton_s_launcher_hands_to_the_driver_is_the_same(environment, tmp_path, tmp_path_factory):
+def test_triton_launches_equal_the_drivers(environment, tmp_path, tmp_path_factory):
     """Without a hook in Triton: grid, block, shared memory and parameters are the arguments of `cuLaunchKernelEx`."""
     (tmp_path / "program.py").write_text(PROGRAM.replace("one_block[", "if False: one_block["))
     given = environment | {

@@ -12,7 +12,7 @@ from ptxaudit.hardware import banks, machines
 from ptxaudit.ui.render.bankmap import bank_map
 
 
-def test_score_says_figure_groups_reason_and_map():
+def test_score_prints_figure_groups_reason_and_map():
     assert run("score", "LDS", "--addresses", "0:256:8").stdout.splitlines() == [
         (
             "LDS on sm_90: 2 wavefronts, ideal 1, excess 1, 2 ways  (measured,"
@@ -114,12 +114,12 @@ def test_score_as_json():
         (["LDS.64", "--addresses", "0:128:4"], "not a multiple of 8"),
     ],
 )
-def test_bad_input_is_one_message_and_status_2(arguments, says):
+def test_score_rejects_bad_input_with_status_2(arguments, says):
     result = run("score", *arguments, status=2)
     assert says in result.stderr and "Traceback" not in result.output and result.stdout == ""
 
 
-def test_the_map_has_every_active_lane_of_a_word_once():
+def test_map_has_every_active_lane_of_a_word_once():
     rng = np.random.default_rng(2)
     for opcode in ("LDS", "LDS.64", "LDS.128", "ATOMS.ADD", "LDSM.16.M88.4", "LDGSTS.E.64"):
         access = banks.classify(opcode)
@@ -133,7 +133,7 @@ def test_the_map_has_every_active_lane_of_a_word_once():
             assert max(len(line) for line in narrow if line[:6].strip().isdigit() or "bank" in line) <= width
 
 
-def test_machines_list_and_table():
+def test_machines_prints_a_list_and_a_table():
     listed = run("machines").stdout
     assert (
         all(name in listed for name in machines.names())

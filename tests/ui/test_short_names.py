@@ -40,12 +40,12 @@ FLASH = (
         ("k" * 80, 20, "k" * 19 + "…"),
     ],
 )
-def test_short_names(name, most, short):
+def test_names_are_shortened(name, most, short):
     assert short_name(name, most) == short and len(short) <= most
 
 
 @pytest.mark.parametrize("most", range(1, 260, 7))
-def test_never_longer_than_asked(most):
+def test_short_name_is_within_the_limit(most):
     for name in (REDUCE, FLASH, "operator< <int>(a<b>)", "<<<", "k<" * 50, "k>" * 50):
         assert len(short_name(name, most)) <= most
 
@@ -69,5 +69,5 @@ def test_never_longer_than_asked(most):
         (FLASH, FLASH, 70, (short_name(FLASH, 70), short_name(FLASH, 70))),
     ],
 )
-def test_two_names_are_shortened_in_the_same_way(old, new, most, pair):
+def test_pair_of_names_is_shortened_consistently(old, new, most, pair):
     assert short_pair(old, new, most) == pair

@@ -27,11 +27,11 @@ def check(stride=32, **options):
     return assert_conflict_free(KERNEL, defines=(f"STRIDE={stride}",), **{"launch": LAUNCH, **options})
 
 
-def test_a_kernel_without_conflicts_passes_and_gives_its_report():
+def test_kernel_without_conflicts_passes_and_returns_its_report():
     assert check(33).kernels[0].totals.excess == 0
 
 
-def test_a_conflict_fails_with_its_line_and_the_table():
+def test_conflict_fails_with_its_line_and_the_table():
     with pytest.raises(AssertionError) as caught:
         check()
     text = str(caught.value)
@@ -43,18 +43,18 @@ def test_a_conflict_fails_with_its_line_and_the_table():
 
 
 @pytest.mark.parametrize("allow", ["k", ["PA002"], ["*:4"], {"k": 31}, {"*:4": 100}, ["nothing", "PA002"]])
-def test_what_is_allowed_passes(allow):
+def test_allowed_conflicts_pass(allow):
     check(allow=allow)
 
 
 @pytest.mark.parametrize("allow", [["PA001"], ["*:5"], ["other"], {"k": 30}])
-def test_what_is_not_allowed_fails(allow):
+def test_conflicts_beyond_the_allowance_fail(allow):
     with pytest.raises(AssertionError):
         check(allow=allow)
 
 
 @pytest.mark.parametrize("most", [27, 28])
-def test_an_excess_of_global_memory_that_is_accepted_is_one_of_sectors(most):
+def test_allowance_for_global_memory_is_in_sectors(most):
     """32 sectors instead of 4 that would hold the bytes."""
     source = 'extern "C" __global__ void g(float* out) {\n    out[threadIdx.x * 32] = 1;\n}'
     options = {"launch": {**LAUNCH, "kernel": "g"}, "rules": ["PA011"], "space": "global", "allow": {"g": most}}
@@ -65,13 +65,13 @@ def test_an_excess_of_global_memory_that_is_accepted_is_one_of_sectors(most):
             assert_conflict_free(source, **options)
 
 
-def test_rules_choose_what_counts():
+def test_selected_rules_decide():
     check(rules=["load-conflict"])
     with pytest.raises(ptxaudit.InputError, match="no rule"):
         check(rules=["PA999"])
 
 
-def test_what_cannot_be_shown_fails_unless_it_may():
+def test_unproved_site_fails_unless_not_strict():
     guess = KERNEL.replace("* STRIDE", "* n")
     with pytest.raises(AssertionError, match="not proved free of conflicts"):
         assert_conflict_free(guess, launch=LAUNCH)
@@ -86,7 +86,7 @@ def test_launches_are_given_in_any_form(tmp_path):
         assert check(33, launch=launch).kernels[0].launch.block == (32, 1, 1)
 
 
-def test_an_artifact_is_taken_as_well_as_source(tmp_path):
+def test_artifact_is_accepted_as_source(tmp_path):
     from ptxaudit.frontend.compile.nvrtc import compile_source
 
     cubin = tmp_path / "k.cubin"
@@ -95,7 +95,7 @@ def test_an_artifact_is_taken_as_well_as_source(tmp_path):
         assert_conflict_free(cubin, launch=LAUNCH)
 
 
-def test_what_cannot_be_audited_is_no_failed_assertion():
+def test_unauditable_source_raises_an_input_error():
     with pytest.raises(ptxaudit.InputError, match="undefined"):
         assert_conflict_free(KERNEL, launch=LAUNCH)  # no STRIDE
     with pytest.raises(ptxaudit.InputError, match="no kernel"):
@@ -116,7 +116,7 @@ def test_bad(conflict_free):
 '''
 
 
-def test_the_plugin_has_a_fixture_and_keeps_reports(pytester, monkeypatch):
+def test_plugin_has_a_fixture_and_writes_reports(pytester, monkeypatch):
     monkeypatch.setattr(assertions, "defaults", assertions.Defaults())
     pytester.makepyfile(TEST)
     result = pytester.runpytest_inprocess(
@@ -134,7 +134,7 @@ def test_the_plugin_has_a_fixture_and_keeps_reports(pytester, monkeypatch):
     assert json.loads(bad.read_text())["kernels"][0]["totals"]["excess"] == 31
 
 
-def test_the_plugin_chooses_the_compiler(pytester, monkeypatch):
+def test_plugin_selects_the_toolchain(pytester, monkeypatch):
     monkeypatch.setattr(assertions, "defaults", assertions.Defaults())
     pytester.makepyfile(TEST)
     result = pytester.runpytest_inprocess(

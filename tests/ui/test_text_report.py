@@ -66,11 +66,11 @@ conflicts cost 1,016 of 1,032 wavefronts of the exact sites (98.4%), most at k.c
 """
 
 
-def test_the_page_as_a_whole():
+def test_text_report_as_a_whole():
     assert report_text(PAGE) == TEXT
 
 
-def test_the_verdict_counts_only_what_is_exact_and_one_instruction_set_once():
+def test_verdict_counts_exact_sites_of_one_instruction_set():
     good = kernel(at(6, "a"), isa="ptx")
     assert verdict_line(report(good)) == "no excess: all 8 wavefronts are needed"
     assert verdict_line(report(kernel(open_site(Status.UNKNOWN, 9)))) == "" == verdict_line(report())
@@ -88,7 +88,7 @@ def terminal(width):
     return out.getvalue()
 
 
-def test_a_terminal_shows_the_same_words_in_colour():
+def test_terminal_shows_the_same_words_in_colour():
     coloured = terminal(120)
     assert "\x1b[31m" in coloured
     words = re.sub(r"\x1b\[[0-9;]*m", "", coloured).split()
@@ -96,7 +96,7 @@ def test_a_terminal_shows_the_same_words_in_colour():
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
-def test_a_narrow_terminal_is_never_overflowed_and_keeps_its_figures(width):
+def test_narrow_terminal_is_not_overflowed(width):
     lines = re.sub(r"\x1b\[[0-9;]*m", "", terminal(width)).splitlines()
     assert all(len(line) <= width for line in lines)
     if width >= 80:
@@ -112,7 +112,7 @@ def notes(*sites):
     return [note.text for note in row(*sites).notes]
 
 
-def test_copies_of_one_source_line_are_one_row_with_their_sum():
+def test_copies_of_a_source_line_are_one_row_with_their_sum():
     copies = [at(6, "a = s[i];", wavefronts=w, cause=f"stride {w}") for w in (8, 32, 16)]
     folded = row(*copies)
     assert folded.cells == ("k.cu:6 ×3", "ld.shared.f32", "exact", "24", "56", "24", "32", "4")
@@ -133,7 +133,7 @@ def test_copies_of_one_source_line_are_one_row_with_their_sum():
         open_site(Status.UNREACHED, source=Source("/src/k.cu", 6, 0, "a")),
     ],
 )
-def test_what_differs_in_position_opcode_or_status_is_not_folded(other):
+def test_sites_of_different_position_opcode_or_status_are_not_folded(other):
     assert len(fold([at(6, "a"), other])) == 2
 
 
@@ -145,7 +145,7 @@ def test_sites_without_a_source_line_are_not_folded_and_show_the_instruction():
     assert row(site(None, ptx_line=None, offset=0x1A0), isa="sass").cells[0] == "+0x01a0"
 
 
-def test_the_inline_stack_is_told_from_the_inside():
+def test_inline_stack_is_listed_from_the_innermost():
     frames = [Frame("/src/a.cuh", 20, "void f<int>(float*)", "f(x);"), Frame("/src/k.cu", 30)]
     assert notes(at(6, "a", frames=frames)) == ["a", "f<int> inlined at a.cuh:20: f(x);", "inlined at k.cu:30"]
 
@@ -174,11 +174,11 @@ def test_the_inline_stack_is_told_from_the_inside():
         ),
     ],
 )
-def test_the_cells_of_a_status(made, cells):
+def test_cells_of_a_status(made, cells):
     assert row(made).cells[2:] == cells
 
 
-def test_cases_of_one_cost_share_a_line():
+def test_cases_of_equal_cost_share_a_line():
     cases = (Condition("n mod 32 = 0", 32, 32, 1), *(Condition(f"n mod 32 = {i}", 1, 1, 1) for i in range(1, 10)))
     shown = notes(open_site(Status.CONDITIONAL, conditions=cases, reason="depends on n"))
     assert shown[1:] == [
@@ -188,19 +188,19 @@ def test_cases_of_one_cost_share_a_line():
     ]
 
 
-def test_a_reason_of_many_rows_is_told_once():
+def test_reason_of_several_rows_is_printed_once():
     many = [open_site(Status.CONDITIONAL, line, reason="depends on the block's shape") for line in (1, 2, 3)]
     text = report_text(report(kernel(*many)))
     assert text.count("depends on the block's shape") == 2  # above the table, and in the closing lines
     assert "  3 sites: depends on the block's shape" in text
 
 
-def test_trips_are_told_where_they_differ():
+def test_trips_are_listed_if_they_differ():
     assert "trip by trip: wavefronts 2, 1; ideal 1, 1" in notes(at(6, "a", trips=(Trip(1, 2, 1), Trip(1, 1, 1))))
     assert len(notes(at(6, "a", trips=(Trip(1, 1, 1), Trip(1, 1, 1))))) == 1
 
 
-def test_cp_async_cg_is_told_in_steps_and_what_these_are_once():
+def test_cp_async_cg_is_reported_in_steps_explained_once():
     def copy(line, **changes):
         source = Source("k.cu", line, 0, "copy")
         return open_site(Status.BOUNDED, source=source, requests=8, cause="of its own", reason="no counter", **changes)
@@ -217,7 +217,7 @@ def test_cp_async_cg_is_told_in_steps_and_what_these_are_once():
     assert "k = " not in text and "line_class" not in text and "lines" + chr(96) not in text
 
 
-def test_worst_first_then_unknown_then_ideal():
+def test_rows_are_ordered_worst_unknown_ideal():
     sites = [
         at(1),
         open_site(Status.UNKNOWN, 2),
@@ -228,7 +228,7 @@ def test_worst_first_then_unknown_then_ideal():
     assert [r.cells[0] for r in kernel_rows(kernel(*sites))] == ["k.cu:4", "k.cu:3", "k.cu:2", "k.cu:1", "k.cu:5"]
 
 
-def test_a_conflict_is_not_hidden_by_a_copy_that_is_ideal():
+def test_ideal_copy_does_not_hide_a_conflict():
     """Copies of one line whose requests cost the same, but have different ideals; and steps of cp.async.cg."""
     invariant = partial(open_site, Status.INVARIANT, source=Source("k.cu", 6, 0, "a"), per_request=Span(2, 2))
     ideal, paid = (invariant(excess_per_request=Span(n, n), ideal_per_request=Span(2 - n, 2 - n)) for n in (0, 1))
@@ -238,7 +238,7 @@ def test_a_conflict_is_not_hidden_by_a_copy_that_is_ideal():
     assert weight(tuple(copies)) == 3 and row.tone == "bad"
 
 
-def test_closing_lines_count_every_status_and_say_why():
+def test_closing_lines_count_every_status_with_reasons():
     sites = [
         site(),
         open_site(Status.INVARIANT),
@@ -259,19 +259,19 @@ def test_closing_lines_count_every_status_and_say_why():
     assert "2 kernel launches" in closing_lines(report(kernel(site()), kernel(site(), launch=None)))[0]
 
 
-def test_a_kernel_without_sites_is_named():
+def test_kernel_without_sites_is_named():
     assert report_text(report(kernel(name="plain"))).startswith("no shared-memory site in plain(float*)\n")
     many = report_text(report(*(kernel(name=f"plain{n}") for n in range(30))))
     assert "plain7(float*) and 22 more kernels\n" in many and "plain8" not in many
 
 
-def test_rules_that_were_not_measured_are_named():
+def test_unmeasured_rules_are_named():
     assert "by rule, not measured on this machine: ld.shared.f32\n" in report_text(
         report(kernel(site(evidence="by rule")))
     )
 
 
-def test_a_problem_names_place_log_and_help():
+def test_problem_text_has_location_log_and_hint():
     problem = Problem("it does not compile", "fix it", "k.cu", 3, 4, "_Z1kv", "line one\nline two\n")
     assert (
         problem_text(problem)
@@ -280,7 +280,7 @@ def test_a_problem_names_place_log_and_help():
     )
 
 
-def test_a_notebook_shows_a_table_with_everything_escaped():
+def test_notebook_table_is_escaped():
     page = report_html(
         report(kernel(at(1, "a < b && c;", wavefronts=64), demangled="k<float>(int&)"), problems=[Problem("<bad>")])
     )
@@ -303,11 +303,11 @@ def test_a_notebook_shows_a_table_with_everything_escaped():
         ("k", "k"),
     ],
 )
-def test_bare_names(full, bare):
+def test_bare_names_of_kernels(full, bare):
     assert bare_name(full) == bare
 
 
-def test_words():
+def test_numbers_intervals_and_plurals():
     assert (number(1234567), number(None), interval(8, 8), interval(1, 2)) == ("1,234,567", "–", "8", "1–2")
     assert (plural(1, "site"), plural(2, "site"), plural(2, "launch", "launches")) == (
         "1 site",

@@ -45,13 +45,13 @@ def longest(text: str) -> int:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_no_line_is_longer(name):
+def test_lines_fit_the_width(name):
     plain, narrow = (run(name, [*COMMANDS[name], *width]) for width in ([], ["--width", str(WIDTH)]))
     assert longest(plain) > WIDTH >= longest(narrow) and narrow.strip()
 
 
 @pytest.mark.parametrize("name", ["compare", "diff", "history"])
-def test_no_line_of_what_is_made_of_reports_is_longer(name, tmp_path):
+def test_lines_of_report_commands_fit_the_width(name, tmp_path):
     files = []
     for at, wavefronts in enumerate((64, 2048)):
         made = kernel(
@@ -70,13 +70,13 @@ def test_no_line_of_what_is_made_of_reports_is_longer(name, tmp_path):
     assert longest(plain) > WIDTH >= longest(narrow) and narrow.strip()
 
 
-def test_json_is_not_changed():
+def test_width_does_not_change_json():
     one = ["score", "ld.shared.b32", "--addresses", "0:512:16", "--format", "json"]
     assert run(one[0], one[1:]) == run(one[0], [*one[1:], "--width", "40"])
 
 
 @pytest.mark.parametrize("name", main.list_commands(None))
-def test_every_command_with_tables_takes_a_width(name):
+def test_every_command_with_tables_has_a_width_option(name):
     command = main.get_command(click.Context(main), name)
     options = {option for parameter in command.params for option in parameter.opts}
     assert ("--width" in options) != (name in NO_TABLE)

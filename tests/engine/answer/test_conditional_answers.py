@@ -1,4 +1,4 @@
-"""Cases of conditional answers: under a launch that meets the words of one, every request costs what it says."""
+"""Cases of conditional answers: under a launch that meets the condition of one, every request costs what it states."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def case_of(conditions, name: str, number: int):
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize(("kernel", "more"), (("visits", []), ("guarded", [5]), ("guarded", [64])))
-def test_every_request_is_within_the_case_of_its_pitch(path, kernel, more, isa):
+def test_requests_of_every_pitch_are_within_its_case(path, kernel, more, isa):
     shown = store(path / "shared.cu", kernel, isa, block=BLOCK)
     for pitch in (0, 1, 2, 3, 4, 8, 16, 20, 24, 31, 32, 33, 64, 1 << 30, 1 << 29):
         told = store(path / "shared.cu", kernel, isa, block=BLOCK, grid=GRID, params=[None, pitch, *more])
@@ -96,7 +96,7 @@ def test_every_request_is_within_the_case_of_its_pitch(path, kernel, more, isa):
             assert case.ideal in (None, *(one.ideal for one in told.patterns))
 
 
-def test_lanes_that_data_decides_are_part_of_the_answer(path):
+def test_cases_include_data_dependent_active_lanes(path):
     site = store(path / "shared.cu", "by_data", "ptx", block=BLOCK)
     assert site.status is Status.DATA_DEPENDENT and "which lanes are active" in site.reason
     case = case_of(site.conditions, "pitch", 32)
@@ -106,7 +106,7 @@ def test_lanes_that_data_decides_are_part_of_the_answer(path):
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("grid", (None, GRID))
 @pytest.mark.parametrize("kernel", ("next_one", "by_two_bytes", "moving", "of_some"))
-def test_the_base_is_that_of_the_array(path, kernel, grid, isa):
+def test_case_of_a_base_refers_to_the_array_address(path, kernel, grid, isa):
     launch = {"block": BLOCK, "grid": grid}
     shown = store(path / "global.cu", kernel, isa, "global", **launch)
     more = [7] if kernel == "of_some" else []
@@ -122,13 +122,13 @@ def test_the_base_is_that_of_the_array(path, kernel, grid, isa):
             assert (case.low, case.high) == (told.patterns[0].low, told.patterns[0].high)
 
 
-def test_what_some_requests_have_is_not_said_of_all(path):
+def test_misalignment_of_some_requests_is_not_reported_for_all(path):
     """A block may have one warp, and lanes that may be inactive may be those at which the others begin."""
     assert store(path / "global.cu", "of_some", "ptx", "global", block=BLOCK).misaligned is None
 
 
 @pytest.mark.parametrize("factor", (1, 3, 8, 12))
-def test_banks_that_are_no_power_of_two(factor):
+def test_cases_hold_for_bank_counts_that_are_no_power_of_two(factor):
     """The residues of a number repeat after the line over its greatest common divisor with the step."""
     source = f"""extern "C" __global__ void k(float *g, int pitch) {{
         __shared__ float s[8192];
@@ -150,7 +150,7 @@ def test_banks_that_are_no_power_of_two(factor):
         assert told.status is Status.EXACT and case.low <= told.wavefronts <= case.high, (pitch, case)
 
 
-def test_a_machine_that_schedules_fewer_threads_than_a_warp():
+def test_cases_hold_if_requests_have_fewer_threads_than_a_warp():
     """Four threads together are eight requests per warp, with and without a launch."""
     source = SHARED.partition('extern "C" __global__ void guarded')[0]
     machine = "banks=4,word=4,threads=4"
@@ -171,12 +171,12 @@ def test_a_machine_that_schedules_fewer_threads_than_a_warp():
 
 
 @pytest.mark.parametrize("machine", ("banks=3,threads=3", "banks=6,threads=8", "banks=64,threads=64"))
-def test_a_machine_of_which_a_warp_is_no_whole_requests(machine):
+def test_machine_whose_requests_do_not_divide_a_warp_is_refused(machine):
     with pytest.raises(InputError, match="warps of 32 threads are not whole requests of it"):
         ptxaudit.audit(SHARED, machine=machine)
 
 
-def test_other_cases_within_the_same_range_are_a_change():
+def test_different_cases_within_one_range_are_a_change():
     old, new = (
         ptxaudit.audit(SHARED.replace("s[threadIdx.x * pitch] = 1.f", f"s[threadIdx.x * {index}] = 1.f"), isa="ptx")
         for index in ("pitch", "pitch * 2")
@@ -189,7 +189,7 @@ def test_other_cases_within_the_same_range_are_a_change():
     assert set(diff_reports(old, old).counts) == {Verdict.SAME}
 
 
-def test_a_cause_is_that_of_the_costliest_case(path):
+def test_cause_describes_the_costliest_case(path):
     """The stride depends on the number that is not specified."""
     site = store(path / "shared.cu", "guarded", "ptx", block=BLOCK)
     assert site.cause.startswith("in the costliest case, 32 lanes (0-31) conflict in one bank")

@@ -22,13 +22,13 @@ MOST, LEAST = (1 << 63) - 1, -(1 << 63)
         ([lane * lane for lane in range(32)], "{" + ", ".join(str(n * n) for n in range(32)) + "}[lane]"),
     ],
 )
-def test_numbers_of_lanes(numbers, text):
+def test_formula_of_numbers_by_lane(numbers, text):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert _lanes(numbers) == text
 
 
-def test_the_ends_of_64_bits_do_not_wrap():
+def test_formula_of_extreme_64_bit_numbers_does_not_wrap():
     """The step from one end to the other needs 65 bits."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")

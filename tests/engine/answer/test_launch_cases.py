@@ -132,7 +132,7 @@ def sums(site):
 
 @ISAS
 @pytest.mark.parametrize("kernel", ("by_number", "returns", "alike"))
-def test_a_launch_has_the_sums_of_its_case(path, kernel, isa):
+def test_launch_sums_equal_those_of_its_case(path, kernel, isa):
     more = 2 if kernel == "by_number" else 1
     shown = audited(path, kernel, isa, [None] * (1 + more)).sites
     for n in (0, 3, 4, 5, 100):
@@ -158,15 +158,15 @@ def test_conditions_of_conditions(path, isa):
 
 
 @ISAS
-def test_the_same_in_all_cases_is_exact(path, isa):
-    """What an access costs behind a branch, where neither way of it decides that."""
+def test_sums_equal_in_all_cases_are_exact(path, isa):
+    """An access after a branch costs the same whichever side is taken."""
     first, *behind = audited(path, "alike", isa, [None, None]).sites
     assert len(first.cases) == 2 and [site.status for site in behind] == [Status.EXACT, Status.EXACT]
 
 
 @ISAS
 @pytest.mark.parametrize("kernel", ("agree", "each_warp", "either_side", "two_visits", "many_visits"))
-def test_the_sums_of_warps_that_differ_are_within_the_range(path, kernel, isa):
+def test_sums_of_differing_warps_are_within_the_range(path, kernel, isa):
     shown = audited(path, kernel, isa, [None, None]).sites
     every = [np.full(192, value, np.int32) for value in (0, 1)]
     some = np.zeros(192, np.int32)
@@ -188,7 +188,7 @@ def test_the_sums_of_warps_that_differ_are_within_the_range(path, kernel, isa):
 @pytest.mark.parametrize(
     ("kernel", "isa", "cost"), (("agree", "ptx", 2), ("agree", "sass", 2), ("each_warp", "sass", 4))
 )
-def test_a_value_of_each_warp_has_both_ends_and_the_range(path, kernel, isa, cost):
+def test_value_per_warp_has_both_extremes_and_the_range(path, kernel, isa, cost):
     (load,) = audited(path, kernel, isa, [None, None]).sites
     one, other, otherwise = load.cases
     assert "in every warp" in one.when and "in every warp" in other.when and otherwise.when == "otherwise"
@@ -202,7 +202,7 @@ def test_a_value_of_each_warp_has_both_ends_and_the_range(path, kernel, isa, cos
     assert sums(on) == (6, 6 * cost, 6)
 
 
-def test_the_end_that_is_named_is_the_one_that_costs(path):
+def test_case_names_the_value_not_its_inverse(path):
     """The words of a case are about the value that they name, not about its inverse."""
     (load,) = audited(path, "agree", "sass", [None, None]).sites
     (made,) = [case for case in load.cases if case.active_requests]
@@ -223,7 +223,7 @@ def test_no_table_where_warps_that_differ_may_have_other_sums(path, isa):
         assert site.status not in (Status.EXACT, Status.CONDITIONAL)
 
 
-def test_reports_tell_the_cases(path):
+def test_reports_contain_the_cases(path):
     report = audited(path, "by_number", "sass", [None] * 3)
     again = report_from_dict(report.to_dict())
     assert again.sites == report.sites and any(site.cases for site in again.sites)

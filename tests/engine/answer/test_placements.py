@@ -37,7 +37,7 @@ def kept(step):
 
 
 @pytest.mark.parametrize("name", placements.FIGURES)
-def test_answers_that_differ_in_a_figure_do_not_agree(name):
+def test_placements_with_one_different_figure_disagree(name):
     kind = SiteResult.__annotations__[name]
     other = replace(SITE, **{name: OTHER.get(kind, (9,))})
     assert getattr(other, name) != getattr(SITE, name)
@@ -45,18 +45,18 @@ def test_answers_that_differ_in_a_figure_do_not_agree(name):
     assert placements._agreed(SITE, replace(SITE)) == SITE
 
 
-def test_active_lanes_and_alignment_are_figures():
+def test_placements_are_compared_by_active_lanes_and_alignment():
     assert {"lanes", "unaligned", "evidence", "meeting_assumed"} <= set(placements.FIGURES)
 
 
-def test_what_is_shown_of_a_request_is_so_under_both():
+def test_patterns_that_differ_between_placements_are_dropped():
     one = replace(SITE, patterns=(pattern(4),), distinct=1)
     assert placements._agreed(one, replace(SITE, patterns=(pattern(4),), distinct=1)).patterns == one.patterns
     other = placements._agreed(one, replace(SITE, patterns=(pattern(8),), distinct=1, formula="8*tid.x"))
     assert (other.patterns, other.distinct, other.formula) == ((), 0, "") and other.wavefronts == 4
 
 
-def test_repairs_are_proved_of_places_that_are_the_same_under_both():
+def test_requests_that_differ_between_placements_are_not_kept_for_repairs():
     one = replace(SITE, kept=kept(4))
     assert placements._agreed(one, replace(SITE, kept=kept(4))).kept.missing is None
     other = placements._agreed(one, replace(SITE, kept=kept(8))).kept

@@ -403,7 +403,7 @@ def test_halves_from_different_warps_are_not_rejoined():
 
 @pytest.mark.parametrize("base", [0xFFFFFFC0, 0, 0x40, 0x80000000])
 @pytest.mark.parametrize("low, high", [(1 << 20, (1 << 24) - 16), (0, 1 << 20), (-(1 << 10), -1)])
-def test_a_sum_that_wraps_the_same_number_of_times_is_extended(base: int, low: int, high: int) -> None:
+def test_sum_that_wraps_a_constant_number_of_times_is_extended(base: int, low: int, high: int) -> None:
     """A stack pointer less the size of a frame wraps once: extended to 64 bits it is the lower number."""
     u = Uniform("u", 32, 0, low, high, "special", "u")
     value = affine.add(known(np.uint32(base) + 4 * np.arange(LANES, dtype=np.uint32)[None, :]), unknown(u))

@@ -34,7 +34,7 @@ def random_value(rng: random.Random) -> tuple[Value, callable]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_what_is_decided_holds_for_every_block(seed):
+def test_decided_comparison_holds_for_every_block(seed):
     rng = random.Random(seed)
     relation, compare = rng.choice(list(RELATIONS.items()))
     (a, a_at), (b, b_at) = random_value(rng), random_value(rng)
@@ -60,7 +60,7 @@ def test_what_is_decided_holds_for_every_block(seed):
         pytest.fail("rows are cut without end")
 
 
-def test_what_may_wrap_is_not_decided():
+def test_comparison_of_a_value_that_may_wrap_is_undecided():
     x = Value(np.zeros((1, 1), np.uint32), ((INDICES[0], np.full((1, 1), 1 << 30, np.uint32)),))
     zero = Value(np.zeros((1, 1), np.uint32))
     assert decide("lt.s", x, zero, np.zeros((1, 3), np.int64), np.full((1, 3), 3)) is None

@@ -20,12 +20,12 @@ KERNEL = """.visible .entry k() .reqntid 32, 1, 1
 
 
 @pytest.mark.parametrize(("relation", "holds"), [("lt.s", True), ("lt.u", None), ("ge.u", None), ("ne", True)])
-def test_one_less_is_less_unless_it_wraps_around(relation, holds):
+def test_predecessor_is_less_unless_it_wraps_around(relation, holds):
     found = compare(relation, BEFORE, BLOCK)
     assert (None if found is None else bool(found.base.all())) == holds
 
 
-def test_a_difference_of_too_many_unknowns_is_not_zero():
+def test_difference_of_too_many_unknowns_is_not_taken_for_zero():
     first, second = (
         [unknown(Uniform(f"{side}{i}", 32, kind="loop", key=(side, i))) for i in range(MAX_TERMS)] for side in "ab"
     )
@@ -36,7 +36,7 @@ def test_a_difference_of_too_many_unknowns_is_not_zero():
 
 
 @pytest.mark.parametrize(("sign", "high"), [("s", 1), ("u", 2)])
-def test_the_first_block_takes_the_other_stride(sign, high):
+def test_stride_chosen_by_the_block_index_gives_a_range(sign, high):
     content = PROLOGUE.format(arch="sm_90") + KERNEL.replace("SIGN", sign)
     (site,) = ptxaudit.audit(content, isa="ptx", arch="sm_90").sites
     assert (site.per_request.low, site.per_request.high) == (1, high), site.reason

@@ -34,17 +34,17 @@ def summed(factor, by="add"):
 
 @pytest.mark.parametrize("by", ("add", "sub"))
 @pytest.mark.parametrize(("stride", "wavefronts"), [(4, 1), (8, 2), (128, 32)])
-def test_a_sum_of_many_parameters_moves_all_lanes_alike(by, stride, wavefronts):
+def test_sum_of_many_parameters_is_uniform(by, stride, wavefronts):
     site = site_of(summed(128, by), stride)
     assert (site.status, site.wavefronts) == ("exact", wavefronts), (site.status, site.reason)
 
 
-def test_what_is_added_to_it_is_still_told_from_lane_to_lane():
+def test_lane_offsets_added_to_a_sum_remain_known():
     site = site_of(summed(128) + "and.b32 %z, %x, 1; mad.lo.u32 %y, %z, 124, %y;", stride=8)
     assert (site.status, site.wavefronts) == ("exact", 2), (site.status, site.reason)
 
 
-def test_a_sum_that_each_lane_has_times_another_number_is_not_known():
+def test_sum_multiplied_by_the_lane_index_is_unknown():
     """The second sum is the first times the lane."""
     times = " ".join(f"ld.param.u32 %z, [p{i}]; mul.lo.u32 %z, %z, %x; mad.lo.u32 %y, %z, 4, %y;" for i in range(MANY))
     site = site_of(times)
@@ -52,7 +52,7 @@ def test_a_sum_that_each_lane_has_times_another_number_is_not_known():
     assert site_of(times, params=[0] * MANY).wavefronts == 1
 
 
-def test_equal_sums_are_the_same_number():
+def test_equal_sums_are_one_unknown():
     numbers = [unknown(Uniform(f"n{i}", 32, 2, 0, 100, "parameter", ("param", i, 32))) for i in range(MANY)]
     first, second = numbers[0], numbers[0]
     for number in numbers[1:]:
@@ -65,7 +65,7 @@ def test_equal_sums_are_the_same_number():
 
 
 @pytest.mark.parametrize("upper", (False, True))
-def test_a_sum_that_hides_an_address_may_be_one(upper):
+def test_sum_that_contains_an_address_may_be_an_address(upper):
     """The terms are pointers, or numbers of which all but the first are upper halves."""
     numbers = [
         unknown(Uniform(f"q{i}", 64, kind="parameter", key=("param", i, 64), address=not upper)) for i in range(MANY)
@@ -83,12 +83,12 @@ CLOCK = "mov.u32 %z, %clock; and.b32 %z, %z, 0xffc; mul.lo.u32 %z, %z, %x; mov.u
 
 
 @pytest.mark.parametrize("told", (True, False))
-def test_one_lane_costs_the_same_wherever_it_goes(told):
+def test_request_of_one_lane_costs_one_wavefront_at_any_address(told):
     body = f"{CLOCK} setp.ne.u32 %p, %x, 7; @%p ret;"
     site = site_of(body, told=told)
     assert (site.status, site.per_request.high) == ("exact" if told else "invariant", 1), (site.status, site.reason)
 
 
-def test_several_lanes_do_not():
+def test_request_of_two_lanes_at_unknown_addresses_is_a_range():
     site = site_of(f"{CLOCK} setp.gt.u32 %p, %x, 1; @%p ret;")
     assert site.wavefronts is None and (site.per_request.low, site.per_request.high) == (1, 2), site

@@ -67,7 +67,7 @@ def figure(site):
 @pytest.mark.parametrize(
     "body, space", [(TWO_LANES + TWICE, "shared"), (WALK, "global")], ids=["two banks", "two places of an array"]
 )
-def test_the_same_addresses_from_a_known_and_an_unknown_base_are_two_requests(body, space):
+def test_equal_addresses_from_a_known_and_an_unknown_base_are_two_requests(body, space):
     """Only the second trip's base is unknown: its cost may differ from that of the first."""
     open_ended = audit(body, space=space)
     assert open_ended.status == "conditional" and open_ended.requests == 2
@@ -79,12 +79,12 @@ def test_the_same_addresses_from_a_known_and_an_unknown_base_are_two_requests(bo
     assert len(seen) > 1
 
 
-def test_a_case_of_the_base_holds_for_the_requests_whose_base_is_known():
+def test_cases_of_the_base_include_requests_with_a_known_base():
     site = audit(TWO_LANES + TWICE)
     assert {(case.low, case.high) for case in site.conditions} == {(1, 1), (1, 2)}
 
 
-def test_lanes_known_up_to_a_line_with_a_base_that_is_not_aligned():
+def test_lanes_known_modulo_a_line_with_an_unaligned_base_are_a_range():
     """At residue 2 the two lanes have the same bank, and perhaps not the same word."""
     site = audit(TWO_LANES + LINES)
     odd = audit(TWO_LANES + LINES, 1)
@@ -98,7 +98,7 @@ def test_lanes_known_up_to_a_line_with_a_base_that_is_not_aligned():
 
 
 @pytest.mark.parametrize("seed", range(400))
-def test_every_place_of_lanes_known_up_to_a_line_costs_what_is_claimed(seed):
+def test_claims_about_lanes_known_modulo_a_line_hold_at_every_address(seed):
     choose = np.random.default_rng(seed)
     machine = machines.get(str(choose.choice(MACHINES)))
     access = banks.classify(str(choose.choice(OPCODES)))
@@ -123,7 +123,7 @@ OF_OTHER_LANES = """setp.lt.u32 %p, %r1, 20; mov.u32 %r9, tile; mad.lo.u32 %r10,
 
 
 @pytest.mark.parametrize("other", ["@!%p mov.u32 %r10, %r2;", "@!%p mad.lo.u32 %r10, %r1, %r2, 1;", ""])
-def test_what_inactive_lanes_hold_moves_no_address(other):
+def test_unknown_in_inactive_lanes_does_not_affect_addresses(other):
     """A register that holds an address in some lanes, and in the others a number that the launch does not specify."""
     found = audit(OF_OTHER_LANES.format(other=other))
     row = [1 + 54 * lane for lane in range(32)]
@@ -133,6 +133,6 @@ def test_what_inactive_lanes_hold_moves_no_address(other):
     )
 
 
-def test_what_active_lanes_hold_does():
+def test_unknown_in_active_lanes_affects_addresses():
     found = audit(OF_OTHER_LANES.format(other="@%p add.u32 %r10, %r10, %r2;"))
     assert found.status == "conditional"

@@ -100,7 +100,7 @@ def audited(tmp_path, ways: dict[str, tuple]) -> dict[tuple[str, str], object]:
     }
 
 
-def test_predicates_that_are_known(tmp_path):
+def test_barrier_results_of_known_predicates_are_exact(tmp_path):
     for key, site in audited(tmp_path, KNOWN | {"in a loop": (LOOP, 64, 8)}).items():
         _, threads, ways = (KNOWN | {"in a loop": (LOOP, 64, 8)})[key[0]]
         warps = -(-threads // 32)
@@ -110,7 +110,7 @@ def test_predicates_that_are_known(tmp_path):
         assert site.wavefronts == ((warps - 1) * ways + max(rest, 1)) * BLOCKS, (key, site.wavefronts)
 
 
-def test_predicates_that_are_not(tmp_path):
+def test_barrier_results_of_unknown_predicates_are_not_exact(tmp_path):
     """No figure, or a range that includes both results."""
     for key, site in audited(tmp_path, UNKNOWN).items():
         assert str(site.status) not in ("exact", "invariant"), (key, site.wavefronts)

@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(64) k(const unsigned short* in, uns
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-def test_a_counter_that_some_lanes_advance_stays_within_its_bits(tmp_path, isa):
+def test_counter_advanced_by_some_lanes_keeps_its_known_bits(tmp_path, isa):
     """Even lanes are in the first half of the banks and odd ones in the second, wherever their counters stand."""
     path = tmp_path / "k.cu"
     path.write_text(KEPT)

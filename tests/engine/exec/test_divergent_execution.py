@@ -64,7 +64,7 @@ def test_groups_of_lanes_have_results_of_their_own(name: str, isa: str, told: bo
     assert site.per_request.high == 2, "two lanes read words 32 apart if their groups had different results"
 
 
-def test_lanes_that_are_together_have_one_result() -> None:
+def test_converged_lanes_have_one_result() -> None:
     site = last_load(ptx_of(SPLIT.replace("__nanosleep(30);", "").replace("RESULT", "x = __activemask();")), False)
     assert (str(site.status), site.wavefronts) == ("exact", 1)
 
@@ -118,7 +118,7 @@ extern "C" __global__ void k(unsigned* out, const unsigned* src) {
 """
 
 
-def test_a_store_somewhere_hides_no_store_of_another_warp() -> None:
+def test_store_to_an_unknown_address_hides_no_store_of_another_warp() -> None:
     """Warp 0 reads what warp 1 stores before the next barrier; in between, it stores to an unknown place."""
     launch = ptxaudit.Launch("k", grid=1, block=64)
     (kernel,) = ptxaudit.audit(from_cuda(CHANGED), launches=[launch]).kernels
@@ -140,7 +140,7 @@ POLLS = {
 
 
 @pytest.mark.parametrize("load", POLLS)
-def test_what_others_may_write_meanwhile_is_unknown(load: str) -> None:
+def test_memory_that_others_may_write_is_unknown(load: str) -> None:
     """The buffer holds other numbers when the kernel starts: only a plain load waits for ever."""
     code = PROLOGUE.format(arch="sm_90") + POLL.replace("LOAD", load)
     launch = ptxaudit.Launch("k", grid=1, block=LANES, params=[np.zeros(64, np.uint32), DATA])
@@ -166,7 +166,7 @@ BRANCH = """.visible .entry k() { .reg .b32 %t, %v; .reg .pred %p, %q; mov.u32 %
 
 
 @pytest.mark.parametrize("meets", ("", "bar.sync 0;"))
-def test_a_branch_on_the_active_lanes_diverges_where_groups_are_apart(meets: str) -> None:
+def test_branch_on_the_active_mask_diverges_between_diverged_groups(meets: str) -> None:
     flow = flow_of(BRANCH.replace("MEETS", meets))
     branches = [i.index for i in flow.function.instructions if i.control is not None and i.control.kind == "branch"]
     assert [divergence(flow).differs(k) for k in branches] == [True, not meets]

@@ -63,13 +63,13 @@ def figures(who: str, stride: int, trips: int) -> tuple[list[str], int, int]:
         ("x < 40", 1, 2, 1),
     ],
 )
-def test_each_trip_is_counted(who, stride, warps, ways, trips):
+def test_every_trip_of_a_divergent_loop_is_counted(who, stride, warps, ways, trips):
     statuses, requests, wavefronts = figures(who, stride, trips)
     assert statuses == ["exact"]
     assert (requests, wavefronts) == (2 * warps * trips, 2 * warps * trips * ways)
 
 
-def test_what_was_known_in_no_trip_may_stay_so():
+def test_value_unknown_in_all_trips_does_not_refute_the_closed_form():
     """The carry of an unspecified address: it refutes an attempt only if it was known in earlier trips."""
     code = instructions(["IADD3 R2, P2, PT, R2, 0x20, RZ", "EXIT"])
     function = ir.Function("k", "sass", "sm_90", code, True, (), **STATED)
@@ -86,7 +86,7 @@ def test_what_was_known_in_no_trip_may_stay_so():
 
 
 @pytest.mark.parametrize("trips", [3, 100])
-def test_a_register_of_the_warp_is_changed_for_the_lanes_that_wait_too(trips):
+def test_uniform_register_written_in_a_loop_changes_for_waiting_lanes(trips):
     """One lane adds four to UR4 in every trip: after the loop UR4 is uniform, and no two lanes use one bank."""
     lane, left, address = (ir.Reg(f"R{n}", 32) for n in (0, 9, 4))
     shared_by_all, barrier = ir.Reg("UR4", 32, uniform=True), ir.Reg("B0", 32)
@@ -148,7 +148,7 @@ EXIT
 
 @pytest.mark.parametrize("trips", [2, 3, 40, 1_003, 1_000_005])
 @pytest.mark.parametrize("lanes", [1, 7, 32])
-def test_a_register_that_a_trip_writes_before_it_reads_it_needs_no_step(trips, lanes):
+def test_register_written_before_it_is_read_needs_no_step(trips, lanes):
     """R7 is the upper half of an unspecified pointer, and then an address in shared memory."""
     text = REUSES.replace("LANES", hex(lanes)).replace("TRIPS", hex(trips))
     function = function_of(text)
@@ -206,7 +206,7 @@ SHARED = "ld.shared.u32 %r8, [%r4]; red.global.add.u32 [%rd2], %r8;"
         (OF_LANES, ELSEWHERE, ["exact"]),
     ],
 )
-def test_what_is_not_decided_in_any_trip_is_stepped_over_in_all(condition, inside, statuses, trips):
+def test_undecided_branch_in_a_loop_is_skipped_in_every_trip(condition, inside, statuses, trips):
     text = UNDECIDED_INSIDE.replace("CONDITION", condition).replace("INSIDE", inside)
     launch = ptxaudit.Launch("k", grid=2, block=64, params=[None, None, trips])
     sites = ptxaudit.audit(text, launches=[launch], cache=False, budget=2.0).sites

@@ -38,7 +38,7 @@ ret;
 
 
 @pytest.mark.parametrize("shift", ["shr.u32", "shr.s32"])
-def test_a_halved_distance_parts_no_lanes(shift):
+def test_halved_distance_remains_uniform(shift):
     text = KERNEL.format(shift=shift)
     function, flow = compare.lifted(text)
     (site,) = engine.evaluate(function, flow, machine=compare.MACHINE).sites

@@ -24,7 +24,7 @@ COUNT = partial(unknown, TRIP)
 
 @pytest.mark.parametrize("start", STARTS.values(), ids=STARTS)
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
-def test_what_holds_behind_k_trips_holds_behind_each(start, step):
+def test_value_after_k_trips_holds_for_every_k(start, step):
     head = after_trips(start, step, COUNT)
     value = start
     for k in range(5):
@@ -38,7 +38,7 @@ def test_what_holds_behind_k_trips_holds_behind_each(start, step):
     assert stays(head, head) and not stays(head, affine.add(head, constant(4, 32)))
 
 
-def test_a_pair_moves_as_the_number_that_it_is():
+def test_register_pair_steps_as_one_64_bit_number():
     wide = affine.fit(affine.add(constant(1 << 40, 64), known(LANE.astype(np.uint64))), 64)
     before, after = UpperHalf(wide), UpperHalf(affine.add(wide, constant(1 << 20, 64)))
     step = step_between(before, after)
@@ -50,7 +50,7 @@ def test_a_pair_moves_as_the_number_that_it_is():
     assert moves_by(before, after, step) and stays(before, UpperHalf(wide)) and not stays(before, after)
 
 
-def test_what_is_no_number_apart_has_no_step():
+def test_values_without_a_numeric_difference_have_no_step():
     gone = opaque(32, Reason(Kind.LOADED, 0))
     true = Value(np.ones((1, 1), bool))
     assert step_between(constant(1, 32), gone) is None and step_between(gone, constant(1, 32)) is None

@@ -25,7 +25,7 @@ WARPS, WAYS, SECTORS = 16, 32, 4
 
 @pytest.mark.parametrize("grid", [(2**31 - 1, 65535, 65535), (2**31 - 1, 1, 1), (1 << 24, 1, 1), (1, 65535, 65535)])
 @pytest.mark.parametrize("trips", [1, 2**31 - 1])
-def test_sums_do_not_wrap_around(tmp_path, grid, trips):
+def test_sums_of_the_largest_launches_do_not_wrap(tmp_path, grid, trips):
     path = tmp_path / "k.ptx"
     path.write_text(KERNEL)
     launch = ptxaudit.Launch("k", grid=grid, block=32 * WARPS, params=[None, trips])
@@ -36,7 +36,7 @@ def test_sums_do_not_wrap_around(tmp_path, grid, trips):
     assert (far.requests, far.sectors) == (requests, SECTORS * requests)
 
 
-def test_requests_of_so_many_blocks_are_not_kept(tmp_path):
+def test_fix_refuses_sites_whose_sums_exceed_64_bits(tmp_path):
     """Repairs add up figures in 64 bits; sites whose figures do not fit are listed with the reason."""
     path = tmp_path / "k.ptx"
     path.write_text(KERNEL)
@@ -60,7 +60,7 @@ $END: ret; }
 
 
 @pytest.mark.parametrize("block", [31, 32, 33])
-def test_lanes_that_are_not_there_decide_nothing(tmp_path, block):
+def test_lanes_beyond_the_block_do_not_affect_branches(tmp_path, block):
     """Blocks 500 to 1000 of 2**31 - 1 store."""
     path = tmp_path / "k.ptx"
     path.write_text(SOME_BLOCKS)

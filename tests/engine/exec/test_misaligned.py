@@ -29,7 +29,7 @@ def sites(**launch):
     return sorted(report.sites, key=lambda site: site.ptx_line)
 
 
-def test_with_a_launch() -> None:
+def test_misaligned_site_has_no_figure_with_a_launch() -> None:
     store, wrong, right = sites(launches=[ptxaudit.Launch("k", grid=(1,), block=(32,), params=[16])])
     assert (store.status, store.wavefronts) == (Status.EXACT, 1)
     assert (right.status, right.wavefronts) == (Status.EXACT, 4)
@@ -37,7 +37,7 @@ def test_with_a_launch() -> None:
     assert wrong.reason == "ld.shared.v4.u32: lane 1's address 4 is not a multiple of 16: the hardware faults"
 
 
-def test_with_nothing_told() -> None:
+def test_misaligned_site_has_no_figure_without_a_launch() -> None:
     """An unknown pitch is tabulated over the values that do not fault."""
     store, wrong, right = sites()
     assert store.status is not Status.UNKNOWN
@@ -50,7 +50,7 @@ def test_with_nothing_told() -> None:
     assert min(case.low for case in right.conditions[:-1]) == 2
 
 
-def test_a_load_that_overwrites_its_address() -> None:
+def test_load_that_overwrites_its_address_register_is_exact() -> None:
     text = PTX.replace("ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r5];", "ld.shared.u32 %r2, [%r2];").replace(
         ".v4.u32 {%r5, %r6, %r7, %r8}", ".u32 %r5"
     )

@@ -47,17 +47,17 @@ def load(name: str, tmp_path, last: int = 1023):
     return site
 
 
-def test_a_failed_assertion_leads_nowhere(tmp_path):
+def test_failed_assertion_does_not_continue(tmp_path):
     site = load("__assertfail", tmp_path)
     assert (str(site.status), site.requests, site.wavefronts) == ("exact", 2, 4)
 
 
-def test_another_functions_may_lead_anywhere(tmp_path):
+def test_unmodelled_function_may_call_any_function(tmp_path):
     site = load("elsewhere", tmp_path, last=7)
     assert str(site.status) == "unknown" and "an unmodelled call" in site.reason
 
 
-def test_another_functions_that_no_thread_calls_leads_nowhere(tmp_path):
+def test_unmodelled_function_that_no_thread_calls_has_no_effect(tmp_path):
     site = load("elsewhere", tmp_path)
     assert (str(site.status), site.requests, site.wavefronts) == ("exact", 2, 4)
 
@@ -90,7 +90,7 @@ quiet:
 """
 
 
-def test_registers_and_local_memory_outlast_what_is_printed():
+def test_printf_preserves_registers_and_local_memory():
     """After a call of the runtime, code reads what it wrote before the call; the call's result is unknown."""
     launch = ptxaudit.Launch("k", grid=(1,), block=(64,), params=[None, 5])
     for source, more in ((PROLOGUE.format(arch="sm_90") + PRINTING, {"arch": "sm_90"}), (from_ptx(PRINTING), {})):

@@ -89,26 +89,26 @@ def report_of(tmp_path, body, block, trips):
 
 @pytest.mark.parametrize("block", [(32,), (96,), (40,)], ids=str)
 @pytest.mark.parametrize("body", [*SIDE_BY_SIDE.values(), *ONE_BY_ONE.values()], ids=[*SIDE_BY_SIDE, *ONE_BY_ONE])
-def test_both_say_the_same(tmp_path, monkeypatch, body, block):
+def test_trips_side_by_side_give_the_report_of_sequential_trips(tmp_path, monkeypatch, body, block):
     found = report_of(tmp_path, body, block, 40)
     monkeypatch.setattr(SideBySide, "several", lambda *_: False)
     assert found == report_of(tmp_path, body, block, 40)
 
 
 @pytest.mark.parametrize("body", SIDE_BY_SIDE.values(), ids=SIDE_BY_SIDE)
-def test_most_trips_are_run_at_once(tmp_path, done, body):
+def test_most_trips_are_executed_side_by_side(tmp_path, done, body):
     (kernel,) = report_of(tmp_path, body, (32,), 40)
     assert sum(done) > 30
     assert {site["status"] for site in kernel["sites"]} == {"exact"}
 
 
 @pytest.mark.parametrize("body", ONE_BY_ONE.values(), ids=ONE_BY_ONE)
-def test_where_a_trip_is_not_what_was_supposed_it_is_run_by_itself(tmp_path, done, body):
+def test_trip_that_refutes_the_prediction_is_executed_alone(tmp_path, done, body):
     report_of(tmp_path, body, (32,), 40)
     assert sum(done) <= 20
 
 
-def test_a_hundred_thousand_trips(tmp_path, done):
+def test_hundred_thousand_trips_take_few_steps(tmp_path, done):
     """Executed one after the other, they would take a hundred times as many arrays."""
     (kernel,) = report_of(tmp_path, SWIZZLED, (32,), 100_000)
     assert sum(done) > 99_000 and len(done) < 100

@@ -401,7 +401,7 @@ EXIT
         ("0xff", "VOTE.ANY R9, PT, PT", 1),
     ],
 )
-def test_lanes_that_wait_for_lanes_elsewhere_give_way(named, before, requests):
+def test_lanes_waiting_at_a_warpsync_let_others_continue(named, before, requests):
     """Measured (bench/languages/kernels/9536 at -O0): where eight lanes of a loop wait for all that were active before a
     branch, the others go on without them, at the barrier behind the branch and at that behind the loop.
 

@@ -146,6 +146,6 @@ def checked(seed: int, manner: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize("manner", MANNERS)
 def test_inferred_requests_have_the_lanes_that_a_plain_machine_has_together(manner):
-    """Among the seeds are programs in which lanes let each other go at two WARPSYNCs, and continue apart."""
+    """Among the seeds are programs in which lanes let each other go at two WARPSYNCs, and continue separately."""
     found = [checked(seed, manner) for seed in (1, 3, 9, 16, 28, 35)]
     assert sum(together for _, together in found) > 5  # not all of them are left open

@@ -79,7 +79,7 @@ BODIES = {  # code, and the number of sites with one cost per request; p1, p3 ar
 
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("name", BODIES)
-def test_what_lanes_hold_where_ways_meet_is_what_the_twin_has(name, told):
+def test_values_at_joins_agree_with_the_interpreter(name, told):
     body, alike = BODIES[name]
     for seed in (7, 8):
         hold(KERNEL.format(body=body.replace("; ", ";\n")), told, alike, seed)

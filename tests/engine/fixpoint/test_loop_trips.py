@@ -19,20 +19,20 @@ def trip(*blocks):
     return trip_of(pieces, WRITTEN, CARRIED)
 
 
-def test_a_counter_moves_and_its_comparison_leaves():
+def test_counter_is_an_induction_variable_and_its_comparison_the_exit():
     found = trip(([STEP, TEST], True, False))
     assert found.moved == ("i",) and found.leaving == (Guard(P),)
     assert found.steps == ((0, STEP), (1, TEST))
     assert "i" not in found.tangled
 
 
-def test_what_moves_by_no_step_is_tangled():
+def test_register_without_a_constant_step_is_tangled():
     ring = Op("select", (J,), (Const(0), J, P), 32)
     assert trip(([STEP, ring, TEST], True, False)).tangled >= {"j"}
     assert trip(([Op("xor", (J,), (J, Const(1)), 32), STEP, TEST], True, False)).moved == ("i",)
 
 
-def test_only_what_every_trip_runs_once_is_a_step():
+def test_only_operations_executed_once_per_trip_are_steps():
     sometimes = Op("add", (J,), (J, Const(1)), 32)
     for inner in (False, True):
         found = trip(([sometimes], False, inner), ([STEP, TEST], True, False))
@@ -41,6 +41,6 @@ def test_only_what_every_trip_runs_once_is_a_step():
     assert trip(([guarded, STEP, TEST], True, False)).tangled >= {"j"}
 
 
-def test_a_predicate_that_others_make_is_not_told():
+def test_exit_predicate_written_outside_the_trip_is_unknown():
     opaque = Op("vote.any of nobody", (P,), (I,), 1)
     assert trip(([STEP], True, False), ([opaque], False, False)).leaving == (None,)

@@ -44,17 +44,17 @@ def site(body, **options):
 
 
 @pytest.mark.parametrize("body", [DIVIDED, SQUARED])
-def test_a_range_and_the_question(body):
+def test_unspecified_parameter_gives_a_range_and_is_named(body):
     found = site(body, launches=[ptxaudit.Launch("k", block=64)])
     assert found.status == "bounded" and (found.per_request.low, found.per_request.high) == (1, 32)
     assert found.reason.startswith("depends on parameter 1, which is not specified (--param 1): ")
 
 
-def test_the_block_is_asked_for_too():
+def test_unspecified_block_is_named_beside_the_parameter():
     assert "(--param 1, --block)" in site(DIVIDED).reason
 
 
-def test_told_it_is_exact():
+def test_specified_parameter_makes_the_site_exact():
     assert site(DIVIDED, launches=[ptxaudit.Launch("k", grid=1, block=64, params=[None, 5])]).status == "exact"
 
 
@@ -63,7 +63,7 @@ MASKED = "mul.lo.s32 %r4, %r2, %r1; and.b32 %r4, %r4, 508; shl.b32 %r5, %r4, 2; 
 
 
 @pytest.mark.parametrize("body, status", [(GUARDED, "invariant"), (MASKED, "bounded")])
-def test_what_parameters_alone_leave_open_says_which(body, status):
+def test_reason_names_the_parameters_that_alone_decide(body, status):
     launch = ptxaudit.Launch("k", grid=1, block=64)
     found = site(body, launches=[launch])
     assert found.status == status
@@ -71,7 +71,7 @@ def test_what_parameters_alone_leave_open_says_which(body, status):
     assert site(body, launches=[dataclasses.replace(launch, params=(None, 5))]).status == "exact"
 
 
-def test_of_what_is_never_in_shared_memory_nothing_is_asked():
+def test_access_outside_shared_memory_names_no_parameter():
     body = (
         ".reg .pred %p; setp.gt.s32 %p, %r1, 70; @%p exit; cvta.to.global.u64 %rd2, %rd1; cvta.global.u64 %rd1, %rd2;"
         " st.u32 [%rd1], %r1; mov.u32 %r8, %r3;"
@@ -80,11 +80,11 @@ def test_of_what_is_never_in_shared_memory_nothing_is_asked():
     assert far.status == "invariant" and far.reason == "a generic access that never goes to shared memory"
 
 
-def test_what_loads_decide_is_no_question():
+def test_parameter_is_not_named_where_loaded_data_decides():
     assert "(--param 1)" not in site(LOADED, launches=[ptxaudit.Launch("k", block=64)]).reason
 
 
-def test_data_can_be_told():
+def test_reason_suggests_specifying_the_data():
     found = site(LOADED, launches=[ptxaudit.Launch("k", block=64, params=[None, 3])])
     assert found.status == "data-dependent" and found.reason.endswith("; specify the data (--param 0=@FILE)")
     told = ptxaudit.Launch("k", block=64, grid=1, params=[np.arange(64, dtype="i4"), 3])
@@ -99,7 +99,7 @@ THROUGH_SHARED = (
 WRITTEN = LOADED + " st.global.u32 [%rd1], %r6;"
 
 
-def test_data_at_a_pointer_that_is_a_number():
+def test_reason_suggests_capturing_the_data_at_an_address():
     found = site(LOADED, launches=[ptxaudit.Launch("k", block=64, grid=1, params=[ADDRESS, 3])])
     assert found.status == "data-dependent" and found.reason.endswith(
         f"; the data of parameter 0 ({ADDRESS:#x}) can be captured (ptxaudit record --arrays BYTES) or specified"
@@ -110,20 +110,20 @@ def test_data_at_a_pointer_that_is_a_number():
     assert site(LOADED, launches=[ptxaudit.Launch("k", 1, 64, params=[ADDRESS, 3], memory=[told])]).status == "exact"
 
 
-def test_data_that_comes_through_shared_memory():
+def test_data_that_passes_through_shared_memory_is_traced_to_its_parameter():
     *_, found = ptxaudit.audit(
         PTX.format(body=THROUGH_SHARED), launches=[ptxaudit.Launch("k", block=64, grid=1, params=[None, 3])]
     ).sites
     assert found.status == "data-dependent" and found.reason.endswith("; specify the data (--param 0=@FILE)")
 
 
-def test_only_data_that_would_be_taken_is_asked_for():
+def test_data_that_the_kernel_overwrites_is_not_suggested():
     found = site(WRITTEN, launches=[ptxaudit.Launch("k", block=64, grid=1, params=[None, 3])])
     assert found.status == "data-dependent" and "can be given" not in found.reason
     assert found.reason.endswith("; the data of parameter 0 decides it")
 
 
-def test_a_parameter_is_called_as_in_the_source():
+def test_reason_names_parameters_as_in_the_source():
     source = """
     extern "C" __global__ void k(float* out, int columns) {
         __shared__ float s[4096];
@@ -184,7 +184,7 @@ def reason_of(text):
     return last.reason
 
 
-def test_a_pointer_in_a_struct_is_named_by_its_place():
+def test_pointer_in_a_struct_is_named_by_its_offset():
     assert reason_of(IN_A_STRUCT.format(body=LOADED)).endswith("; the data of parameter 0, byte 16 decides it")
 
 
@@ -217,7 +217,7 @@ TOO = "which may point into the specified data of b: specify what"
         ("", (None, DATA), None),
     ],
 )
-def test_what_prevents_the_use_of_specified_data(stores, params, hint):
+def test_reason_names_the_pointers_that_may_overwrite_specified_data(stores, params, hint):
     """Not that data, which is specified, but the pointers through which the kernel may overwrite it."""
     launch = ptxaudit.Launch("k", block=64, grid=2, params=[*params, None])
     (found,) = ptxaudit.audit(TWO.format(body=BY_B + stores), launches=[launch]).sites
@@ -228,7 +228,7 @@ def test_what_prevents_the_use_of_specified_data(stores, params, hint):
         assert "--param b" not in found.reason and "decides" not in found.reason
 
 
-def test_data_whose_index_is_unknown_is_not_asked_for_again():
+def test_specified_data_with_an_unknown_index_is_not_suggested_again():
     body = "ld.global.u32 %r7, [%rd1]; and.b32 %r7, %r7, 60; cvt.u64.u32 %rd1, %r7; add.u64 %rd2, %rd2, %rd1; " + BY_B
     launch = ptxaudit.Launch("k", block=64, grid=2, params=[None, DATA, None])
     (found,) = ptxaudit.audit(TWO.format(body=body), launches=[launch]).sites
@@ -244,5 +244,5 @@ def test_data_whose_index_is_unknown_is_not_asked_for_again():
         (TABLED, "variable table"),
     ],
 )
-def test_what_decides_is_named_though_it_cannot_be_specified(body, names):
+def test_deciding_data_is_named_even_if_it_cannot_be_specified(body, names):
     assert reason_of(TWO.format(body=body)).endswith(f"; the data of {names} decides it")

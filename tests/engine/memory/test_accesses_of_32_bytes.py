@@ -33,7 +33,7 @@ def audited(data: bytes, tmp_path, **launch):
 @pytest.mark.parametrize(
     "wanted", [(1, 4, 6), (0,), (7,), (2, 3), (4, 5, 6, 7), (0, 3, 7), tuple(range(WORDS))], ids=str
 )
-def test_each_word_is_in_its_register(wanted: tuple[int, ...], tmp_path) -> None:
+def test_words_of_a_32_byte_load_are_in_their_registers(wanted: tuple[int, ...], tmp_path) -> None:
     """ptxas loads only the wanted words, into consecutive registers, and says which in a mask."""
     words = ", ".join(f"%r1{word}" if word in wanted else "_" for word in range(WORDS))
     text = KERNEL.format(words=words, loads="".join(LOAD.format(word=word) for word in wanted))
@@ -47,7 +47,7 @@ def test_each_word_is_in_its_register(wanted: tuple[int, ...], tmp_path) -> None
 
 
 @pytest.mark.parametrize("step, sectors, lines", [(32, 32, 8), (64, 32, 16), (0, 1, 1), (160, 32, 32)])
-def test_a_lane_stores_one_sector(step: int, sectors: int, lines: int, tmp_path) -> None:
+def test_store_of_32_bytes_per_lane_is_one_sector(step: int, sectors: int, lines: int, tmp_path) -> None:
     text = f""".visible .entry k(.param .u64 out) {{ .reg .u32 %r<4>; .reg .u64 %a<4>; mov.u32 %r1, %tid.x;
 ld.param.u64 %a1, [out]; mad.wide.u32 %a2, %r1, {step}, %a1;
 st.global.v8.b32 [%a2], {{%r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1}}; ret; }}

@@ -232,7 +232,7 @@ def test_update_equals_lane_by_lane_execution():
                     assert value == new, (kind, t, word, order)
 
 
-def test_words_of_a_block_index():
+def test_words_updated_by_the_block_index_are_exact():
     """Each block is executed with known numbers."""
     body = f"mov.u32 %r42, %ctaid.x;\n{BEGIN}red.shared.add.u32 [%r40], %r42;\n{END}"
     for turn in TURNS:
@@ -268,7 +268,7 @@ TRIPS = {
 
 
 @pytest.mark.parametrize("name", TRIPS)
-def test_trips_of_a_loop(name):
+def test_atomic_updates_in_a_loop_agree_with_the_interpreter(name):
     """In closed form, if each adds the same; else one by one."""
     body = (
         f"{ONE}mov.u32 %r30, 0; mov.u32 %r31, 0;\nL:\n{TRIPS[name]}add.u32 %r30, %r30, 1; setp.lt.u32 %p3, %r30, 60;\n"

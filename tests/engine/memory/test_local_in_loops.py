@@ -111,12 +111,12 @@ BODIES = {  # the body, and how many of its sites have one cost per request
 
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("name", BODIES)
-def test_cells_of_a_loop_hold_what_the_twin_has(name, told):
+def test_local_memory_in_loops_agrees_with_the_interpreter(name, told):
     body, alike = BODIES[name]
     hold(KERNEL.format(body=body.replace("; ", ";\n")), told, alike, seed=7)
 
 
-def test_a_reason_names_the_place_in_local_memory():
+def test_reason_names_the_location_in_local_memory():
     """The effect of a loop on a cell in a function's frame, or in an array, is reported with that location."""
     squared = "mul.lo.u32 %r10, %r10, %r10; st.local.u32 [%d4+8], %r10;"
     body = f"L: {USE.format('+8')} ld.local.u32 %r10, [%d4+8]; {squared} {TOGETHER}"

@@ -48,7 +48,7 @@ def kernels():
 
 
 @pytest.mark.parametrize("isa, load", [("ptx", "ld.local.f32"), ("sass", "LDL")])
-def test_an_index_of_the_lane_or_of_data_is_found(kernels, isa, load):
+def test_local_access_indexed_by_lane_or_data_is_reported(kernels, isa, load):
     assert {(a.by, a.opcode) for a in kernels["by_lane", isa].local} == {("lane", load)}
     assert {(a.by, a.opcode) for a in kernels["by_data", isa].local} == {("data", load)}
     lines = {a.source.line for a in kernels["by_lane", isa].local}
@@ -56,7 +56,7 @@ def test_an_index_of_the_lane_or_of_data_is_found(kernels, isa, load):
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-def test_an_index_that_lanes_have_in_common_is_not(kernels, isa):
+def test_local_access_with_a_uniform_index_is_not_reported(kernels, isa):
     assert kernels["uniform", isa].local == () and kernels["registers", isa].local == ()
 
 
@@ -86,7 +86,7 @@ def test_results_of_calls_and_unmodelled_operations_may_differ_between_lanes(ind
     assert [access.by for access in report.kernels[0].local] == ([INDICES[index]] if INDICES[index] else [])
 
 
-def test_instructions_and_registers_of_a_kernel_are_in_the_report(kernels):
+def test_report_has_the_instructions_and_registers_of_a_kernel(kernels):
     for isa in ("ptx", "sass"):
         assert kernels["by_lane", isa].registers > kernels["registers", isa].registers > 0
         assert kernels["by_lane", isa].instructions > kernels["registers", isa].instructions > 0
@@ -177,7 +177,7 @@ ARGUMENTS = """
 )
 
 
-def test_arguments_that_pass_through_memory_are_of_a_call(tmp_path):
+def test_arguments_passed_in_memory_are_call_frames(tmp_path):
     """Separate compilation follows a calling convention that passes a large structure in memory."""
     cubin = assemble(PROLOGUE.format(arch="sm_90") + ARGUMENTS, "sm_90", ("-c",)).cubin
     (kernel,) = audited(cubin, tmp_path).values()
@@ -186,7 +186,7 @@ def test_arguments_that_pass_through_memory_are_of_a_call(tmp_path):
     assert {kind for _, kind in found} <= {"frame", "spill"}
 
 
-def test_spills_to_shared_memory_are_accesses_to_it_and_named(tmp_path):
+def test_spills_to_shared_memory_are_shared_sites_marked_as_spills(tmp_path):
     cubin = from_cuda(SPILLS_TO_SHARED)
     launch = ptxaudit.Launch("k", grid=(2,), block=(1024,), params=[None, None, 5])
     (kernel,) = audited(cubin, tmp_path, launches=[launch]).values()
@@ -200,7 +200,7 @@ def test_spills_to_shared_memory_are_accesses_to_it_and_named(tmp_path):
     assert kernel.spills.everywhere == stores + loads + 4 * len(shared)
 
 
-def test_a_call_preserves_the_stack_pointer(tmp_path):
+def test_call_preserves_the_stack_pointer(tmp_path):
     """Nothing else is known about an unresolved call: a store to [R1] after it is no array."""
     source = """
     extern "C" __global__ void k(int* out, int (**f)(int), int n) {

@@ -41,7 +41,7 @@ WORD = "and.b32 %r44, %r1, 7; mad.lo.u32 %r44, %r44, 16, %r2; ld.shared.u32 %r20
 
 
 @pytest.mark.parametrize("n, trans", FORMS)
-def test_the_rows_that_a_warp_stores(n, trans):
+def test_stmatrix_rows_are_known(n, trans):
     for body in (
         stored(n, trans) + "bar.sync 0;\n" + WORD + SMALL,
         FILL + stored(n, trans, "%r41") + "bar.sync 0;\n" + WORD + SMALL,
@@ -50,12 +50,12 @@ def test_the_rows_that_a_warp_stores(n, trans):
 
 
 @pytest.mark.parametrize("n, trans", FORMS)
-def test_the_registers_that_a_warp_loads(n, trans):
+def test_ldmatrix_registers_are_known(n, trans):
     exact(ROWS + FILL + loaded(n, trans))
 
 
 @pytest.mark.parametrize("n, trans", FORMS)
-def test_there_and_back(n, trans):
+def test_ldmatrix_reads_what_stmatrix_stored(n, trans):
     exact(ROWS + FILL + stored(n, trans) + "bar.sync 0;\n" + loaded(4, "", "%r40"))
     exact(ROWS + FILL + stored(n, trans) + "bar.warp.sync -1;\n" + loaded(n, trans, "%r40"))
 
@@ -99,14 +99,14 @@ OPEN = {
 
 
 @pytest.mark.parametrize("name", OPEN)
-def test_what_is_not_certain(name):
+def test_uncertain_matrices_are_not_exact(name):
     for turn in TURNS:
         verdict, last = told(OPEN[name], turn)
         assert last.status is not Status.EXACT
         assert not verdict.wrong
 
 
-def test_loads_undo_stores():
+def test_matrix_load_inverts_matrix_store():
     rng = np.random.default_rng(3)
     for count in (1, 2, 4):
         registers = rng.integers(0, 256, (3, 32, 4 * count), dtype=np.uint8)
@@ -116,7 +116,7 @@ def test_loads_undo_stores():
             assert np.array_equal(matrices.registers_of(rows, count, transposed), registers)
 
 
-def test_one_address_in_all_lanes_gives_each_another_word():
+def test_ldmatrix_with_a_uniform_address_is_not_uniform():
     """The result of a load is not uniform, as that of an ordinary load is."""
     text = HEAD + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r20}, [%r2];" + USE
     for launch in (None, Launch("k", grid=1, block=64, params=[9, None])):

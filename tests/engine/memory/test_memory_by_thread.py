@@ -137,7 +137,7 @@ def by_thread(function: ir.Function, grid: int, block: tuple[int, int], params: 
 
 
 @pytest.mark.parametrize("kernel", NUMBERS)
-def test_sectors_are_those_of_single_threads(kernel):
+def test_sectors_equal_those_of_single_thread_execution(kernel):
     function = with_sites(link(module(), module().functions[kernel]), ("global", "local"))
     shapes = [(1, (33, 3)), (1, (20, 12))] if kernel in ROWS else [(2, (96, 1)), (1, (45, 1))]
     settled = 0

@@ -47,7 +47,7 @@ def unspecified(body: str, type_: str, isa: str) -> tuple:
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("body", BODIES)
-def test_no_access_of_an_index_is_without_an_answer(body, isa):
+def test_indexed_access_without_a_launch_is_answered(body, isa):
     for type_ in TYPES:
         for site in unspecified(body, type_, isa):
             assert site.status in (Status.CONDITIONAL, Status.INVARIANT), (body, type_, site)
@@ -56,7 +56,7 @@ def test_no_access_of_an_index_is_without_an_answer(body, isa):
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
 @pytest.mark.parametrize("body", BODIES)
-def test_what_is_said_holds_in_every_launch(body, isa):
+def test_answers_without_a_launch_hold_in_every_launch(body, isa):
     chosen = random.Random(f"{body} {isa}")
     seen = 0
     for type_ in TYPES:
@@ -83,7 +83,7 @@ def test_what_is_said_holds_in_every_launch(body, isa):
     assert seen >= 8
 
 
-def test_lanes_that_an_index_brings_far_apart_are_a_case_of_their_own():
+def test_index_that_wraps_within_a_warp_is_a_case():
     """Indices from 0x7ffffff0 to 0x7fffffff address 2 GB and more; the next one is negative."""
     (site,) = (s for s in unspecified("offset", "float", "ptx") if s.access == "store")
     assert site.conditions[-1].when.endswith(WRAPPED) or any(case.when == WRAPPED for case in site.conditions)

@@ -39,7 +39,7 @@ def sites(body, target="ptx", params=(PARAMS, G)):
 
 
 @pytest.mark.parametrize("target", ("ptx", "sm_90", "sm_100", "sm_120"))
-def test_a_function_reads_the_parameters_of_its_caller(target):
+def test_function_reads_its_callers_parameters_through_a_pointer(target):
     body = CALLED + KERNEL.format(pitch="call (%w1), of, (%a, %x); mov.u32 %x, 1;")
     read, generic = sites(body, target)
     assert (read.status, read.wavefronts) == ("exact", 2), read  # 8 bytes between lanes
@@ -47,7 +47,7 @@ def test_a_function_reads_the_parameters_of_its_caller(target):
 
 
 @pytest.mark.parametrize("target", ("ptx", "sm_90"))
-def test_what_is_not_specified_is_the_same_in_all_lanes(target):
+def test_unspecified_parameter_read_through_a_pointer_is_uniform(target):
     body = CALLED + KERNEL.format(pitch="call (%w1), of, (%a, %x); mov.u32 %x, 1;")
     read, generic = sites(body, target, (None, None))
     assert read.status in ("bounded", "conditional") and "parameter 0" in read.reason or "p[8:12]" in read.reason, (
@@ -64,13 +64,13 @@ def test_what_is_not_specified_is_the_same_in_all_lanes(target):
         ("and.b32 %w5, %x, 1; mul.wide.u32 %b, %w5, 4; add.u64 %q, %a, %b;", 1),  # 0 in even lanes, else 4·lane
     ],
 )
-def test_each_lane_reads_where_its_address_points(pitch, wavefronts):
+def test_lanes_read_parameters_at_their_own_addresses(pitch, wavefronts):
     read, _ = sites(KERNEL.format(pitch=pitch + HERE))
     assert (read.status, read.wavefronts) == ("exact", wavefronts), read
 
 
 @pytest.mark.parametrize("other", ("%g", "%s"))
-def test_what_may_point_elsewhere_is_not_read(other):
+def test_pointer_that_may_leave_the_parameters_reads_an_unknown(other):
     chosen = f"ld.global.u32 %w5, [%g]; setp.eq.u32 %i, %w5, 7; selp.b64 %q, %a, {other}, %i;"
     read, generic = sites(KERNEL.format(pitch=chosen + HERE))
     assert read.wavefronts is None and read.per_request.high == 32, read
@@ -84,7 +84,7 @@ def test_what_may_point_elsewhere_is_not_read(other):
 @pytest.mark.parametrize(
     ("space", "known"), [("shared", True), ("local", True), ("global", False), ("param::entry", False)]
 )
-def test_which_space_such_an_address_is_in(space, known):
+def test_isspacep_of_a_parameter_address(space, known):
     """It is no address of shared or local memory; whether it counts as global memory is not clearly documented."""
     read, _ = sites(KERNEL.format(pitch=f"isspacep.{space} %i, %a; selp.b32 %w1, 128, 4, %i;"))
     assert read.wavefronts == (1 if known else None), read

@@ -108,7 +108,7 @@ def facts(site):
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("name", NUMBERS)
-def test_what_depends_on_the_address_of_a_buffer_is_no_claim(folder, name, isa):
+def test_result_that_depends_on_a_buffer_address_is_not_exact(folder, name, isa):
     _, sites = audit(folder, name, NUMBERS[name], isa, INVENTED)
     real = [0x7F3A_0000_0000 + 256 * step for step in (0, 1, 77, 1022, 0x123457, 0x20_0000_0001)] + [0x5000_0003_0000]
     counted = [[facts(site) for site in audit(folder, name, NUMBERS[name], isa, launch(at))[1]] for at in real]
@@ -125,7 +125,7 @@ NOT_PROVED = {("end of a range", "sass")}
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("name", PLACES)
-def test_what_does_not_depend_on_the_address_of_a_buffer_is_exact(folder, name, isa):
+def test_result_independent_of_the_buffer_address_is_exact(folder, name, isa):
     _, sites = audit(folder, name, PLACES[name], isa, INVENTED)
     _, real = audit(folder, name, PLACES[name], isa, launch(0x7F3A_0000_1100))
     assert any(site.wavefronts for site in real)
@@ -190,7 +190,7 @@ extern "C" __global__ void k(unsigned* counter, const unsigned* p, unsigned n, u
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-def test_registers_that_held_half_of_a_pointer_in_other_lanes(folder, isa):
+def test_registers_with_half_of_a_pointer_in_other_lanes_are_exact(folder, isa):
     path = folder / "drawn.cu"
     path.write_text(DRAWN)
     data = np.arange(256, dtype=np.uint32) * 7 % 200
@@ -209,8 +209,8 @@ NUMBERS_OF_CODE = {
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("name", NUMBERS_OF_CODE)
-def test_a_number_that_equals_an_assigned_address_leads_to_no_buffer(folder, name, isa):
-    """The launch says a number, which may be any address, and ptxaudit has assigned this one to p by chance."""
+def test_number_equal_to_an_assigned_address_is_no_pointer(folder, name, isa):
+    """The launch specifies a number, which may be any address, and ptxaudit has assigned this one to p by chance."""
     head = HEAD.replace("const int* q", "size_t number").replace("int t =", "__shared__ unsigned tile; int t =")
     path = folder / f"number_{name}.cu"
     path.write_text(head + NUMBERS_OF_CODE[name] + TAIL)

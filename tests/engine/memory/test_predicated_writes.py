@@ -1,4 +1,4 @@
-"""Writes under an unknown predicate, and a branch on the same predicate that tells whether they took place.
+"""Writes under an unknown predicate, and a branch on the same predicate that shows whether they took place.
 
 On one path the register holds the written value, on the other the earlier one. The interpreter of tests/support/twin is the
 reference.
@@ -145,7 +145,7 @@ BODIES = {  # the code that follows, and the number of sites with one cost per r
 
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("name", BODIES)
-def test_each_way_has_what_was_written_on_it(name, told):
+def test_values_after_predicated_writes_agree_with_the_interpreter(name, told):
     body, alike = BODIES[name]
     hold(KERNEL.format(body=body.replace("; ", ";\n")), told, alike, seed=3)
 
@@ -212,5 +212,5 @@ def test_writes_under_different_predicates_are_not_confused(seed, told):
 
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("seed", range(12))
-def test_truth_values_in_bits_are_never_taken_for_others(seed, told):
+def test_packed_truth_values_are_not_confused(seed, told):
     hold(KERNEL.format(body=packing(seed).replace("; ", ";\n")), told, None, seed=3)

@@ -74,7 +74,7 @@ def concrete(name, attrs, widths, sources):
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_what_is_carried_holds_of_every_number(name):
+def test_tracked_truth_bits_hold_for_every_number(name):
     attrs, widths = OPERATIONS[name]
     rng, some = random.Random(name), 0
     for _ in range(150):
@@ -98,7 +98,7 @@ def test_what_is_carried_holds_of_every_number(name):
 
 
 @pytest.mark.parametrize("opposite", [False, True])
-def test_what_is_in_one_of_two_as_a_truth_value_chooses(opposite):
+def test_truth_bits_of_a_selection_hold_for_both_choices(opposite):
     rng, some = random.Random(opposite), 0
     undecided = Value(np.zeros((1, 1), bool), poison=np.ones((1, 1), bool), why=WHY)
     for _ in range(150):
@@ -115,14 +115,14 @@ def test_what_is_in_one_of_two_as_a_truth_value_chooses(opposite):
     assert some > 50
 
 
-def test_a_number_of_which_bits_are_the_same_truth_value_twice():
+def test_sum_of_a_truth_value_with_itself_shifts_it():
     """p + p is twice p: its lowest bit is 0, and the next one is p."""
     p = Value(np.zeros((1, 1), np.uint32), poison=np.ones((1, 1), bool), why=WHY, sure=np.full((1, 1), ~np.uint32(1)))
     found = same_truths.carried(Op("add", bits=32), [p, p], [{1: (1, 0)}, {1: (1, 0)}], MASK)
     assert found == {1: (2, 0)}
 
 
-def test_lanes_that_are_not_active_do_not_count():
+def test_inactive_lanes_do_not_affect_truth_bits():
     values = [
         Value(
             np.array([[0, 9]], np.uint32),
@@ -136,7 +136,7 @@ def test_lanes_that_are_not_active_do_not_count():
     assert same_truths.carried(*asked, np.array([[True, False]])) == {1: (1, 0)}
 
 
-def test_a_comparison_reads_what_it_compares():
+def test_comparison_ignores_bits_beyond_its_width():
     """The comparison of 16 bits ignores a difference in higher bits."""
     p = Value(
         np.full((1, 1), 1 << 20, np.uint32), poison=np.ones((1, 1), bool), why=WHY, sure=np.full((1, 1), ~np.uint32(1))

@@ -50,7 +50,7 @@ def test_bytes_of_an_array_are_in_known_words(options, tmp_path) -> None:
     assert sorted(site.sectors for site in sites)[-1] == counted[-1]
 
 
-def test_a_generic_access_to_an_array_of_some_lanes_is_counted_in_each_memory(tmp_path) -> None:
+def test_generic_access_to_several_memories_is_counted_in_each(tmp_path) -> None:
     """The address of the array is a sum that wraps once: the stack pointer less the size of the frame."""
     sites = [site for site in audited(MIXED, tmp_path) if site.opcode.startswith("LD.E")]
     assert {site.space: site.status for site in sites} == {"shared": "bounded", "global": "exact", "local": "exact"}
@@ -62,7 +62,7 @@ def test_a_generic_access_to_an_array_of_some_lanes_is_counted_in_each_memory(tm
 
 
 @pytest.mark.parametrize("options", [(), ("--opt-level", "0")], ids=str)
-def test_a_parameter_is_a_pointer_also_where_a_register_is_its_index(options, tmp_path) -> None:
+def test_parameter_indexed_by_a_register_remains_a_pointer(options, tmp_path) -> None:
     """ptxas -O0 moves the offset of each parameter to a register; what src points to is read unless a store may reach
     it."""
     given = [np.zeros(256, np.uint32), (LANES * 8 % 256).astype(np.uint32)]

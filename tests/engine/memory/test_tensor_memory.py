@@ -34,7 +34,7 @@ done:
 
 
 @pytest.mark.parametrize("block", [32, 64, 384])
-def test_one_warp_allocates(block):
+def test_tensor_memory_allocation_by_one_warp_is_exact(block):
     report = ptxaudit.audit(from_ptx(ALLOCATING, "sm_100a"), launches=[ptxaudit.Launch("k", grid=4, block=block)])
     (kernel,) = report.kernels
     reached = [s for s in kernel.sites if str(s.status) != "unreached"]
@@ -63,14 +63,14 @@ done:
 """
 
 
-def test_what_other_warps_hold_does_not_part_the_lanes_of_one():
+def test_registers_of_other_warps_do_not_diverge_a_warp():
     """All lanes of the warp that reaches the branch take the same side, whatever the registers of other warps hold."""
     read, elected, _ = ptxaudit.audit(ELECTED, launches=[ptxaudit.Launch("k", grid=2, block=128)]).sites
     assert (str(read.status), read.requests) == ("exact", 2)
     assert (str(elected.status), elected.per_request.low, elected.per_request.high) == ("invariant", 1, 1)
 
 
-def test_warps_without_an_active_lane_hold_what_the_active_one_does():
+def test_inactive_warps_are_filled_with_the_active_value():
     """So that the result of an operation on them is one value."""
     mask = np.zeros((3, 32), bool)
     mask[1] = True

@@ -82,7 +82,7 @@ def audited(tmp_path, kernels: dict[str, str], counter: object) -> dict[tuple[st
     return found
 
 
-def test_each_block_draws_once(tmp_path):
+def test_ticket_per_block_sums_as_the_block_index(tmp_path):
     names = [f"k{at}" for at in range(len(ONCE))]
     drawn = audited(tmp_path, dict(zip(names, (draw for draw, _ in ONCE.values()))), np.full(1, 20, "u4"))
     alike = {f"k{at}": f"tile = blockIdx.x * {step}u + 20u;" for at, (_, step) in enumerate(ONCE.values())}
@@ -94,7 +94,7 @@ def test_each_block_draws_once(tmp_path):
         assert [status for status, *_ in figures] == ["exact", "exact"], (name, isa)
 
 
-def test_accesses_by_the_index_of_the_block_beside(tmp_path):
+def test_block_index_beside_a_ticket_is_exact(tmp_path):
     other = "out[x] = s[x * (blockIdx.x % 3 + 1)]; if (blockIdx.x > 4) out[x + 1] = s[4096 + x * 2];"
     sums = [
         [(str(s.status), s.requests, s.wavefronts) for s in sites]
@@ -104,7 +104,7 @@ def test_accesses_by_the_index_of_the_block_beside(tmp_path):
     assert sums[:2] == sums[2:] and {status for sites in sums for status, *_ in sites} == {"exact"}
 
 
-def test_nothing_is_claimed_of_other_counters(tmp_path):
+def test_counters_drawn_several_times_are_not_exact(tmp_path):
     kernels = {f"k{at}": draw for at, draw in enumerate(NOT_ONCE.values())}
     for key, sites in audited(tmp_path, kernels, np.zeros(2, "u4")).items():
         assert len(sites) == 2, key
@@ -112,7 +112,7 @@ def test_nothing_is_claimed_of_other_counters(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["one thread", "twice"])
-def test_where_the_counter_starts_is_asked_for_where_it_would_help(tmp_path, name):
+def test_initial_counter_is_suggested_only_where_it_decides(tmp_path, name):
     draw = ONCE[name][0] if name in ONCE else NOT_ONCE[name]
     for key, sites in audited(tmp_path, {"k": draw}, None).items():
         for site in sites:
@@ -137,7 +137,7 @@ extern "C" __global__ void k(unsigned* counter, const int* __restrict__ in, int*
 
 
 @pytest.mark.parametrize("counter", [None, np.zeros(1, "u4")])
-def test_data_that_would_not_help_is_not_asked_for_beside_a_counter(tmp_path, counter):
+def test_data_beside_a_counter_is_not_suggested(tmp_path, counter):
     path = tmp_path / "k.cu"
     path.write_text(LAST_TILE)
     launch = ptxaudit.Launch("k", grid=(9,), block=(64,), params=[counter, None, None, 500])

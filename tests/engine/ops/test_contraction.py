@@ -113,33 +113,33 @@ def machine_code(arch: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("arch", ("sm_75", "sm_90", "sm_120"))
-def test_ptxas_fuses_these(arch):
+def test_ptxas_contracts_product_and_sum(arch):
     for name, code in machine_code(arch).items():
         assert any("FFMA" in line for line in code) and not any("FADD" in line for line in code), name
 
 
 @pytest.mark.parametrize("arch", ("sm_75", "sm_90", "sm_120"))
-def test_ptxas_keeps_a_rounded_sum_of_a_register_that_is_zero(arch):
+def test_ptxas_does_not_contract_a_sum_with_a_zero_register(arch):
     code = lines_of(from_ptx(kernel(*NEVER["sum of a register"]), arch))[1]["k"]
     assert sum("FADD" in line.text for line in code) == 2
 
 
 @pytest.mark.parametrize("name", FUSED)
-def test_what_ptxas_fuses_is_not_computed_as_written(name):
+def test_contracted_sum_is_not_computed_as_written(name):
     assert open_sums(kernel(FUSED[name], SUM))
 
 
 @pytest.mark.parametrize("name", PERHAPS)
-def test_what_it_might_fuse_is_not_computed_as_written(name):
+def test_possibly_contracted_sum_is_not_computed_as_written(name):
     assert open_sums(kernel(*PERHAPS[name]))
 
 
 @pytest.mark.parametrize("name", NEVER)
-def test_rounded_operands_stay_known(name):
+def test_sum_that_is_never_contracted_is_known(name):
     assert not open_sums(kernel(*NEVER[name]))
 
 
-def test_no_figure_of_a_fused_sum_is_exact_in_ptx():
+def test_contracted_sum_is_exact_only_in_machine_code():
     """x*x - c is 0 if the product is rounded, and takes 8 wavefronts if it is not."""
     launch = Launch("k", grid=1, block=32, params=[None, 1.000244140625, 1.00048828125])
     report = audit(
@@ -172,31 +172,31 @@ FOLLOWED = {
 
 
 @pytest.mark.parametrize("name", FOLLOWED)
-def test_a_sum_of_an_exact_product_is_known(name):
+def test_sum_of_an_exact_product_is_known(name):
     between, added, c = FOLLOWED[name]
     found = both(kernel(between, added), 3.0, c)
     assert found["ptx"] == found["sass"] and found["sass"][0] == "exact"
 
 
 @pytest.mark.parametrize("x, c", [(1.000244140625, 1.00048828125), (1.0 + 2.0**-20, 1.0)])
-def test_of_an_inexact_product_both_results_remain(x, c):
+def test_sum_of_an_inexact_product_has_both_results(x, c):
     found = both(kernel(FUSED["mov"], SUM), x, c)
     assert found["ptx"][0] != "exact" or found["ptx"] == found["sass"]
 
 
-def test_a_factor_of_one_may_be_removed():
+def test_factor_of_one_does_not_prevent_contraction():
     """Of (x · x) · y with y = 1, ptxas may fuse x · x where it knows y."""
     between = "mov.f32 %f9, 0f3F800000; mul.f32 %f4, %f3, %f9;"
     assert both(kernel(between, SUM), 3.0, 8.0)["ptx"][0] != "exact"
 
 
-def test_the_format_of_a_product_is_that_of_the_sum():
+def test_product_of_another_format_is_not_contracted():
     assert not open_sums(
         kernel("cvt.f64.f32 %fd1, %f3; add.f64 %fd2, %fd1, %fd1; cvt.rn.f32.f64 %f4, %fd2;", "mov.f32 %f5, %f4;")
     )
 
 
-def test_a_product_in_one_kernel_is_none_in_another():
+def test_product_in_one_kernel_is_not_contracted_in_another():
     one, other = kernel(FUSED["mov"], "st.shared.f32 [table], %f4;"), kernel("mov.f32 %f4, %f1;", SUM)
     both = one + other[other.index(".visible") :].replace(" k(", " k2(")
     assert not open_sums(both)

@@ -272,7 +272,7 @@ def held(claimed: Value, truth: np.ndarray, numbers: Numbers) -> None:
 
 
 @pytest.mark.parametrize("seed", range(250))
-def test_what_is_claimed_of_a_chain_of_operations_holds(seed):
+def test_claims_about_random_chains_of_operations_hold(seed):
     rng = random.Random(seed)
     pool, declared = beginnings(rng)
     for op, sources, results in (step for step, _ in zip(steps(rng, pool), range(12))):

@@ -51,7 +51,7 @@ def loads(path, isa, params=None):
 
 
 @pytest.mark.parametrize("isa", ["ptx", "sass"])
-def test_each_case_costs_what_a_launch_that_meets_it_costs(path, isa) -> None:
+def test_case_costs_equal_those_of_a_launch_that_meets_it(path, isa) -> None:
     unspecified, of_two = loads(path, isa), [loads(path, isa, ["?", flag]) for flag in (2, 1)]
     for name, site in unspecified.items():
         of_flag = {flag: one[name] for flag, one in zip((2, 1), of_two, strict=True)}
@@ -66,7 +66,7 @@ def test_each_case_costs_what_a_launch_that_meets_it_costs(path, isa) -> None:
             assert (case.low, case.high) == (of_case.low, of_case.high), (name, case.when)
 
 
-def test_a_comparison_of_a_chosen_number_is_the_choice_itself(path) -> None:
+def test_comparison_of_a_selected_number_is_the_selecting_predicate(path) -> None:
     """The two cases are named by the comparison of the parameter, not by that of the number chosen by it."""
     for case in loads(path, "ptx")["compared"].conditions:
         assert "flag" in case.when and "33" not in case.when

@@ -31,7 +31,7 @@ BRAIN = "cvt.rn.f32.u32 %f, %r1; mov.b32 %r5, %f; shr.u32 %r5, %r5, 16; cvt.u16.
         (BRAIN + "setp.gt.bf16 %p, %h1, %h2;", 2),
     ],
 )
-def test_what_a_comparison_makes_of_an_address(compared, wavefronts):
+def test_address_selected_by_a_half_comparison_is_exact(compared, wavefronts):
     code = from_ptx(BODY.format(compared=compared))
     (site,) = ptxaudit.audit(code, launches=[ptxaudit.Launch("k", grid=1, block=32)]).sites
     assert (str(site.status), site.wavefronts, site.ideal) == ("exact", wavefronts, 1)

@@ -59,19 +59,19 @@ def emitted():
     return names | {row.name for row in rows if type(row).__name__ == "Plain"}
 
 
-def test_every_operation_that_is_lifted_has_a_row():
+def test_every_lifted_operation_has_a_row():
     stems = {name for name in emitted() if name not in OPS and not of_its_sources(name)}
     stems = {name for name in stems if name.partition(".")[0] not in WARP and not name.startswith("barrier.")}
     assert stems <= OTHER, sorted(stems - OTHER)
 
 
-def test_what_lanes_do_together_is_run_and_has_no_row():
+def test_warp_operations_are_executed_and_have_no_row():
     assert set(across_lanes.ACROSS) == set(ACROSS)
     assert not {name.partition(".")[0] for name in OPS} & WARP.keys()
 
 
 @pytest.mark.parametrize("domain", sorted(LACKING))
-def test_what_rows_lack(domain):
+def test_rows_without_a_transfer_function_are_listed(domain):
     lacking = {name for name in INTEGER if getattr(OPS[name], domain) is None and not OPS[name].predicate}
     assert lacking == set(LACKING[domain].split())
 
@@ -102,7 +102,7 @@ def attributes(name, dice):
 
 
 @pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].range is not None])
-def test_ranges_hold_all_results(name):
+def test_ranges_contain_all_results(name):
     dice, said = random.Random(name), 0
     for _ in range(400):
         bits = dice.choice(WIDTHS)
@@ -128,7 +128,7 @@ def test_ranges_hold_all_results(name):
 
 
 @pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].range is not None])
-def test_ranges_of_sources_that_are_addresses_hold_wherever_the_variable_is(name):
+def test_ranges_of_addresses_hold_for_every_placement_of_the_variable(name):
     """Some sources are offsets from the beginning of a variable.
 
     The range of the result is a range of numbers, or of offsets from that beginning.
@@ -155,7 +155,7 @@ def test_ranges_of_sources_that_are_addresses_hold_wherever_the_variable_is(name
 
 
 @pytest.mark.parametrize("name", [n for n in INTEGER if OPS[n].linear and OPS[n].results == 1 and n != "extract"])
-def test_linear_operations_of_steady_sources_are_steady(name):
+def test_linear_operations_of_stepping_sources_have_a_constant_step(name):
     """One source grows by the same number three times; the others do not change. (`extract` is linear only where it
     takes the lowest bits, which `trips` requires.)"""
     dice = random.Random(name)
@@ -172,7 +172,7 @@ def test_linear_operations_of_steady_sources_are_steady(name):
 
 
 @pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].bits is not None])
-def test_bits_that_a_row_calls_known_are_those_of_every_number(name):
+def test_known_bits_of_a_row_hold_for_every_number(name):
     """Some bits of the sources are unknown; the known bits of the result hold whatever their values."""
     dice, said = random.Random(name), 0
     for _ in range(150):
@@ -203,7 +203,7 @@ def test_bits_that_a_row_calls_known_are_those_of_every_number(name):
 
 
 @pytest.mark.parametrize("name", [name for name in INTEGER if OPS[name].affine is not None])
-def test_affine_rules_hold_for_every_choice_of_the_unknown(name):
+def test_affine_rules_hold_for_every_value_of_the_unknown(name):
     """One source contains an unknown u with few values; the result holds for each of them."""
     dice, said = random.Random(name), 0
     for round in range(150):
@@ -240,7 +240,7 @@ def BITS_OF(value):
 
 
 @pytest.mark.parametrize("name", [name for name in OPS if OPS[name].strict and OPS[name].results == 1])
-def test_strict_operations_know_nothing_of_a_source_of_which_nothing_is_known(name):
+def test_strict_operations_of_an_opaque_source_are_opaque(name):
     from ptxaudit.engine.domain.value import opaque
     from ptxaudit.ir.reasons import Kind, Reason
 
@@ -250,7 +250,7 @@ def test_strict_operations_know_nothing_of_a_source_of_which_nothing_is_known(na
 
 
 @pytest.mark.parametrize("name", [name for name in OPS if OPS[name].lone is not None])
-def test_a_lone_predicate_holds_or_fails_in_one_lane_at_most(name):
+def test_lone_predicate_holds_or_fails_in_at_most_one_lane(name):
     """The sources are a value that differs by lane and a uniform number, or predicates one of which is lone."""
     lanes = np.arange(32)[None, :]
     if OPS[name].predicate:
@@ -273,7 +273,7 @@ def test_a_lone_predicate_holds_or_fails_in_one_lane_at_most(name):
         assert not (holds and out.sum() > 1) and not (fails and (~out).sum() > 1), (name, numbers)
 
 
-def test_numbers_are_no_addresses():
+def test_operations_that_mix_address_bits_yield_numbers():
     """An operation whose result is a number mixes or truncates the bits of an address: the result is no moved
     address.
     """
@@ -284,11 +284,11 @@ def test_numbers_are_no_addresses():
     )
 
 
-def test_the_page_is_that_of_the_table():
+def test_operations_page_is_generated_from_the_table():
     assert operations_doc.PAGE.read_text(encoding="utf-8") == operations_doc.page(), "make operations"
 
 
-def test_an_unknown_is_an_unknown():
+def test_unknown_helper_yields_one_term():
     """Tests the helper of this file: a value that contains an unknown."""
     u = Uniform("u", 32, 0, 0, 3, "parameter", "u")
     assert unknown(u).terms[0][0] is u

@@ -27,7 +27,7 @@ def source(rng, bits):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_results_lie_in_their_range(name):
+def test_results_are_within_their_range(name):
     row, rng, found = OPS[name], random.Random(name), 0
     letters = row.letters(2 if name == "cat" else len(row.widths.rstrip("*")))
     bits = 64 if name in ("cat", "zext") or "wide" in name else 32
@@ -53,13 +53,13 @@ def test_results_lie_in_their_range(name):
     ("name", "ends"),
     {"and": (0, 5), "or": (0, 15), "max.u": (3, 9), "min.s": (2, 5), "div.u": (0, 3), "rem.u": (0, 4)}.items(),
 )
-def test_a_number_that_all_lanes_share_has_the_range_of_its_sources(name, ends):
+def test_uniform_result_has_the_range_computed_from_its_sources(name, ends):
     a, b = (unknown(Uniform(n, low=low, high=high, key=n)) for n, low, high in (("a", 2, 9), ("b", 3, 5)))
     ((symbol, _),) = operations.apply(Op(name, bits=32), (a, b)).terms
     assert (symbol.low, symbol.high) == ends
 
 
-def test_what_is_not_known_may_be_negative():
+def test_unknown_number_may_be_negative():
     nothing, zero = unknown(Uniform("n", key="n")), Value(np.zeros((1, 1), np.uint32))
     ((symbol, _),) = operations.apply(Op("max.s", bits=32), (nothing, zero)).terms
     assert (symbol.low, symbol.high) == (0, 2**31 - 1)
@@ -106,6 +106,6 @@ BODIES = {  # the code that follows, and the number of sites with one cost per r
 
 @pytest.mark.parametrize("told", TOLD)
 @pytest.mark.parametrize("name", BODIES)
-def test_what_follows_of_a_range_is_true(name, told):
+def test_conclusions_from_ranges_agree_with_the_interpreter(name, told):
     body, alike = BODIES[name]
     hold(KERNEL.format(body=body.replace("; ", ";\n")), told, alike, seed=7)

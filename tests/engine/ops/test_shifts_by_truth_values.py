@@ -28,14 +28,14 @@ def figures(each: int, shift: str, **values: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize("each", [1, 2, 3, 4, 16, 33])
 @pytest.mark.parametrize("flag", [EQUAL, BOTH, "and.b32 %b, %n, 1;"])
-def test_the_range_is_of_both_figures(each, flag):
+def test_range_of_a_shift_by_a_truth_value_spans_both_figures(each, flag):
     shift = f"{flag} shl.b32 %t, %t, %b;"
     (one, _), (two, _) = (figures(each, shift, n=n, m=2) for n in (2, 3))
     low, high = figures(each, shift)
     assert (low, high) == (min(one, two), max(one, two)) and two == min(32, 2 * one)
 
 
-def test_a_shift_by_up_to_two_is_not_taken_for_one():
+def test_shift_by_up_to_two_is_not_taken_for_a_truth_value():
     low, high = figures(1, "and.b32 %b, %n, 2; shl.b32 %t, %t, %b;")
     assert low == 1 and high >= 4
     assert figures(1, "add.u32 %b, %n, 0; shl.b32 %t, %t, %b;")[1] == 32

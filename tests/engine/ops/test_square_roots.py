@@ -37,7 +37,7 @@ def by_hand() -> int:
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("number", ["float", "double"])
-def test_machine_code_gives_the_rounded_root(number, arch, tmp_path):
+def test_square_root_in_machine_code_is_correctly_rounded(number, arch, tmp_path):
     source = tmp_path / "triangle.cu"
     names = {
         "TYPE": number,

@@ -33,7 +33,7 @@ $(VENV)/.ptxaudit-lint: $(STAMP)
 
 # Whole kernels against what a GPU counted: no GPU needed, the counts are in tests/data.
 hardware-check: $(STAMP)
-	$(BIN)/python tests/measured_kernels.py
+	$(BIN)/python tests/support/measured_kernels.py
 
 # Kernels made to break the engine, with less and less specified, against what a GPU counted: every launch in tests/data. No GPU needed.
 MEASURED := $(filter-out $(addprefix tests/data/,idioms_sm90 kernels_sm90 memory_sm90 samples_sm90),$(patsubst %/launches.json.gz,%,$(wildcard tests/data/*/launches.json.gz)))
@@ -82,7 +82,7 @@ coverage: $(STAMP)
 	@$(BIN)/python bench/coverage.py
 	@$(BIN)/python bench/artifacts.py --page
 
-# The property tests of `make test`, for as long as one likes: random kernels against the interpreter of tests/twin, and
+# The property tests of `make test`, for as long as one likes: random kernels against the interpreter of tests/support/twin, and
 # inputs of every kind changed at random (docs/reliability.md).
 SOAK ?= 600
 START ?= 0

@@ -40,7 +40,7 @@ its launches. The page has a table of kernels by releases, and compares each rel
     ptxaudit diff samples/NAME/NAME.cu --launch samples/NAME/launch.toml {toolchains}
 
 This page is the unedited output of `python -m bench.compilers -o docs/compilers.md`
-(tests/test_compilers.py). Releases that are not installed are downloaded into the user's cache. A kernel has a table below if
+(tests/project/test_compilers.py). Releases that are not installed are downloaded into the user's cache. A kernel has a table below if
 its wavefronts, registers, stack, spills or barriers changed, followed by the changes at its sites.
 """
 

@@ -141,7 +141,7 @@ Processor time: {seconds["audit"]:,} s for all files. For the {seconds["files_gi
 
 ## The PTX parser
 
-{oracle["modules"]} modules of these were parsed, printed with other names and spellings, and assembled by ptxas. For {oracle["outcomes"].get("same", 0)} the machine code equals that of the original (`bench/ptx_oracle.py`, `bench/ptx_oracle.json`; the modules that the tests compile themselves are checked by `tests/test_ptx_oracle.py`).
+{oracle["modules"]} modules of these were parsed, printed with other names and spellings, and assembled by ptxas. For {oracle["outcomes"].get("same", 0)} the machine code equals that of the original (`bench/ptx_oracle.py`, `bench/ptx_oracle.json`; the modules that the tests compile themselves are checked by `tests/frontend/test_ptx_oracle.py`).
 """
 
 

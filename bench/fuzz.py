@@ -25,7 +25,7 @@ from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from twin import compare, generate, of_samples  # noqa: E402
 from twin.run import TooLong  # noqa: E402

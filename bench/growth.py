@@ -3,7 +3,7 @@
     python -m bench.growth [-o docs/growth.svg]
 
 Families of kernels of any size, on each of which some analysis could be quadratic: chains of loads from shared
-memory, branches whose conditions are not specified, definitions under a predicate. tests/test_dataflow.py counts
+memory, branches whose conditions are not specified, definitions under a predicate. tests/ir/test_dataflow.py counts
 their steps; the picture shows processor time over size.
 """
 

@@ -48,7 +48,7 @@ COUNTED = (
 _WORDS = """
 In PTX, `wmma.load` and `wmma.store` have one address and a stride, and do not specify which lane accesses which elements. ptxas decides this.
 Releases 11.8, 12.9, 13.0 and 13.5 translate every access in the same way, for a stride in a register, a constant or no stride, with and without
-optimisation, and for all architectures of a generation (`python -m bench.fragments compare`; tests/test_fragments.py).
+optimisation, and for all architectures of a generation (`python -m bench.fragments compare`; tests/frontend/test_fragments.py).
 `ptxaudit/frontend/ptx/fragments.py` has the table. An access makes one request for each machine instruction that it is compiled to. These differ
 by a shift of whole rows, so that each costs the same.
 

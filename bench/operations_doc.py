@@ -18,7 +18,7 @@ HEAD = """\
 
 What the engine knows about each operation of the intermediate representation, to which PTX and machine code are both
 lowered. `make operations` generates this page from `engine/ops/table.py`. To add an operation, add a row there, and a case
-to `tests/test_operations_table.py`, which checks every transfer function against the operation on known numbers.
+to `tests/engine/ops/test_operations_table.py`, which checks every transfer function against the operation on known numbers.
 
 | column | meaning |
 |---|---|

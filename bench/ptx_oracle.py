@@ -2,7 +2,7 @@
 
     python bench/ptx_oracle.py FOLDER [-j 2] [--most KB] [-o bench/ptx_oracle.json]
 
-Each file is parsed, printed, disguised (tests/ptx_oracle.py) and assembled with ptxas; the machine code must be the
+Each file is parsed, printed, disguised (tests/support/ptx_oracle.py) and assembled with ptxas; the machine code must be the
 same. Files that ptxas itself rejects are named and left out. The results file has the names of the files and the
 outcome of each, by package (FOLDER has one folder per package).
 """
@@ -17,7 +17,7 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
 
 import ptx_oracle
 

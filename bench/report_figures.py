@@ -13,7 +13,7 @@ from bench.figure import Figure
 from bench.measure import CHECKOUT, cost
 from bench.pipelines import SARIF_RESULTS, made_up
 
-sys.path.insert(0, str(CHECKOUT / "tests"))
+sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
 
 PAGE_SITES = 5_000
 _RECORDED = """\

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from ptxaudit.ui.cli import main as ptxaudit
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from pages import browser, data_of  # noqa: E402
 

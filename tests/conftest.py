@@ -34,15 +34,15 @@ def pytest_collection(session):
 
 # The files that take longest, which begin first: a worker that begins one last works alone in the end.
 LONG = (
-    "test_measured_sets",
+    "test_kernel_sets",
     "test_page_in_browser",
-    "test_measured_programs",
-    "test_measured_by_hand",
+    "test_generated_kernels",
+    "test_handwritten_kernels",
     "test_samples",
     "test_ptx_oracle",
-    "test_held_against_hardware",
+    "test_whole_kernels",
     "test_adversary",
-    "test_spaces_measured",
+    "test_global_and_local_claims",
 )
 
 

@@ -1,4 +1,4 @@
-"""Assembles the random PTX of the tests (`tests/twin/generate.py`) with ptxas, to be measured.
+"""Assembles the random PTX of the tests (`tests/support/twin/generate.py`) with ptxas, to be measured.
 
 Compares the effect of each operation on an address with the hardware, not with a second reading of the manual.
 
@@ -8,7 +8,7 @@ rotation
 python -m bench.adversary.gpu run FOLDER -o OUT               on the GPU machine
 python -m bench.adversary compare FOLDER OUT --isa sass       the claims against the counters
 
-Loads are volatile, and the loaded values are stored, so that ptxas keeps every access (`tests/twin/machine.py`).
+Loads are volatile, and the loaded values are stored, so that ptxas keeps every access (`tests/support/twin/machine.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bench.adversary import plan
 from bench.adversary.program import Fill
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from twin import generate, machine  # noqa: E402
 

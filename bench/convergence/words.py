@@ -3,8 +3,8 @@
     bssy(0, 3)         BSSY B0, three instructions after the next one
     bra(-2, P0)        @P0 BRA to the instruction before this one
 
-Encodings as `nvdisasm -hex` shows them for ptxas's own output; `tests/test_convergence_bench.py` decodes every one of
-them with nvdisasm. Every instruction waits for all that were issued before it, so that nothing depends on scheduling.
+Encodings as `nvdisasm -hex` shows them for ptxas's own output. Every instruction waits for all that were issued before
+it, so that nothing depends on scheduling.
 """
 
 from __future__ import annotations

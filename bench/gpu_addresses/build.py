@@ -3,7 +3,7 @@
     python bench/gpu_addresses/build.py DIR [--kernels 300]       no GPU needed: DIR/manifest.json and the cubins
     python3 bench/gpu_addresses/run.py DIR -o addresses.json.gz   on a GPU
 
-The kernels are those of tests/twin/generate.py whose addresses depend neither on memory nor on uninitialised
+The kernels are those of tests/support/twin/generate.py whose addresses depend neither on memory nor on uninitialised
 registers: the interpreter twin runs each twice with different junk. Arguments and log sizes are in the manifest.
 """
 
@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 from twin import compare, generate, instrument, machine  # noqa: E402
 from twin.code import flatten  # noqa: E402

@@ -2,7 +2,7 @@
 
     python3 bench/gpu_addresses/run.py DIR -o addresses.json.gz         on a GPU; needs numpy and cuda-bindings
 
-Threads write {2 * line + acts, address, converged lanes} for every access (tests/twin/instrument.py). Lanes of one
+Threads write {2 * line + acts, address, converged lanes} for every access (tests/support/twin/instrument.py). Lanes of one
 warp that name the same lanes at the same line for the k-th time were converged there: that is one request.
 
     {device, driver, toolchain, kernels: [{seed, text, block, grid, …, symbols: {name: address},

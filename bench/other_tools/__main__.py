@@ -34,7 +34,7 @@ from ptxaudit.review.compare import Comparison
 from ptxaudit.review.ncu_csv import read_profiles
 from ptxaudit.review.profiles import compare_all
 
-sys.path.insert(0, str(CHECKOUT / "tests"))
+sys.path.insert(0, str(CHECKOUT / "tests" / "support"))
 import measured_kernels
 
 DATA = CHECKOUT / "tests" / "data"

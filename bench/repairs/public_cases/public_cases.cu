@@ -1,5 +1,5 @@
 // Conflicts that people have asked about in public, each as a small kernel of its own. What `ptxaudit fix` says of them is in
-// docs/fixes.md; tests/test_fix_public.py holds it to that.
+// docs/fixes.md; tests/review/test_fix_public.py holds it to that.
 #include <cuda_fp16.h>
 
 __device__ __forceinline__ unsigned place(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }

@@ -5,7 +5,7 @@
 Registers and barriers are ignored. Source of the limits: CUDA 13's `cuda/__device/arch_traits.h` (CUDA C++
 Programming Guide, "Technical Specifications per Compute Capability"); of the allocation: its `cuda_occupancy.h`.
 Shared memory is allocated in units of 128 bytes (256 before sm_80), and since sm_80 the system reserves 1 KB per
-block. tests/test_occupancy.py reads both.
+block. tests/hardware/test_occupancy.py reads both.
 """
 
 from __future__ import annotations

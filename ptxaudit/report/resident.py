@@ -4,7 +4,7 @@
 
 It follows CUDA's `cuda_occupancy.h`, with the preference for shared memory that a launch asks for by itself:
 `occupancy` covers shared memory, threads and blocks; this module adds registers (cudaOccMaxBlocksPerSMRegsLimit) and
-barriers, which count from sm_90 on (cudaOccMaxBlocksPerSMBlockBarrierLimit). tests/test_resident.py compiles that
+barriers, which count from sm_90 on (cudaOccMaxBlocksPerSMBlockBarrierLimit). test_resident.py compiles that
 header and compares. The occupancy of clusters of more than one block also depends on the device's clusters, and is
 not computed. A launch that does not specify dynamic shared memory has none, unless the kernel surely uses some: then
 the occupancy is unknown.

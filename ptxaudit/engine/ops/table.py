@@ -1,7 +1,7 @@
 """Every operation of the intermediate representation, one row each: this module fills the table (`row.OPS`).
 
 A row is the operation's concrete semantics and its transfer function in each abstract domain. To add an operation,
-add a row here and a case to tests/test_operations_table.py, which also lists what rows lack; docs/operations.md shows
+add a row here and a case to test_operations_table.py, which also lists what rows lack; docs/operations.md shows
 them. Operations that lanes perform together (shuffles, votes) are in `ir.warp_operations`, memory in `exec.effects`.
 """
 

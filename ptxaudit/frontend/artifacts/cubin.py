@@ -8,7 +8,7 @@
 
 A cubin is an ELF file with one `.text.<name>` section per function. The layout of its private sections is not
 documented; this module relies on what `nvdisasm` prints of them and what ptxas writes for small sources
-(tests/test_cubin.py compiles them).
+(tests/frontend/test_cubin.py compiles them).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 `-lineinfo` writes `.debug_line`, a DWARF line program (DWARF 4, section 6.2) with two extended opcodes of NVIDIA's
 for inlining. 0x90 says that the following rows belong to a function (an offset in `.debug_str`) inlined at an earlier
 row (a number, counted from 1 in its sequence; 0 = not inlined); 0x91 only names the function. `.nv_debug_line_sass`
-is ptxas's own map from instructions to lines of the PTX, whose text is in `.nv_debug_ptx_txt`. (tests/test_lines.py
+is ptxas's own map from instructions to lines of the PTX, whose text is in `.nv_debug_ptx_txt`. (test_lines.py
 compares this with `nvdisasm -gi` and `-gp`.)
 """
 

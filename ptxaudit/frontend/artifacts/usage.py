@@ -12,7 +12,7 @@ Since CUDA 13 a note names the program that wrote the file: if that was ptxas, n
 passes on the output of older assemblers.)
 
 `cuobjdump --dump-resource-usage` prints the same figures as REG and STACK; `ptxas -v` prints the barriers and the
-bytes of the listed instructions (tests/test_usage.py).
+bytes of the listed instructions (tests/frontend/test_usage.py).
 """
 
 from __future__ import annotations

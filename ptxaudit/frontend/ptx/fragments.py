@@ -6,7 +6,7 @@
 
 PTX does not specify which lane holds which element ("Matrix Fragments for WMMA"). ptxas has one translation of each
 access, which was read from its machine code: releases 11.8, 12.9, 13.0 and 13.5 agree, for a stride in a register, a
-constant stride and none, and for sm_80 to sm_120 (`bench/fragments.py` reads it again, tests/test_fragments.py
+constant stride and none, and for sm_80 to sm_120 (`bench/fragments.py` reads it again, tests/frontend/test_fragments.py
 compares). Three generations differ:
 
 - sm_80 and later. Lane l is at row g = l / 4 of 8 and at place t = l % 4 of 4. Each place is a *run* of consecutive

@@ -5,7 +5,7 @@
 `nvdisasm` takes about a third of a second to start and accepts one file. Therefore the functions of all cubins of one
 architecture are concatenated, and each distinct instruction is passed to it once, as raw code (`-b SM90`). Its output
 for raw code is the same as for the cubin, except for branch targets, which are relative to the instruction's position
-in the raw code and are moved back here. (tests/test_disassemble.py compares both.) The lines are kept for a process
+in the raw code and are moved back here. (test_disassemble.py compares both.) The lines are kept for a process
 that audits the same code again, with other launches or in another test.
 """
 

@@ -5,7 +5,7 @@
     IMAD.HI.U32 R3, R3, R5, R2           R3 = (R3 · R5 + R3:R2) >> 32
 
 The meanings were inferred from ptxas's translation of small PTX programs, and verified by running the lifted code
-(tests/test_lift_values.py).
+(tests/frontend/test_lift_values.py).
 """
 
 from __future__ import annotations

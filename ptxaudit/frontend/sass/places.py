@@ -5,7 +5,7 @@
     driver_constant(100, 0x364)        "ntid.y"         c[0x0][0x364] of sm_100
 
 None of this is documented. Each entry was read from the code that ptxas of CUDA 13 generates for a PTX kernel that
-stores that special register (tests/test_places.py repeats this). A name that is not a PTX special register stands for
+stores that special register (test_places.py repeats this). A name that is not a PTX special register stands for
 a value that is the same in all threads of a launch and known only to the driver.
 """
 

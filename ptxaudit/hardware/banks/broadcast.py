@@ -13,7 +13,7 @@ over all banks.
 Maximum. While other banks have lanes left, the broadcasts can be spent on them: bank b then loses one lane per step,
 preferably of words with several lanes. Once it is alone, each step serves one whole word. If the others can last f
 steps, it lasts min(n_b, m_b + f). Taking the banks by ascending n_b gives the maximum: f = 0; f = min(n_b, m_b + f)
-for each. (tests/test_broadcast_steps.py tries all choices.)
+for each. (tests/hardware/test_broadcast_steps.py tries all choices.)
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
                                                        sources
 
 The theory is in `banks`, `broadcast` and `copies`. Arrays cost the same for one request and for a hundred, half a
-millisecond in the worst case; here one request takes some ten microseconds. tests/test_score_few.py compares both
+millisecond in the worst case; here one request takes some ten microseconds. test_score_few.py compares both
 implementations.
 
 Rounds of a copy are counted in unary: as many ones as rounds. The maximum of two numbers is then a | b, and the

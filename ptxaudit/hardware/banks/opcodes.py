@@ -4,7 +4,7 @@
     classify("ATOMS.CAS.64")       cas, 8 bytes per lane      SASS, decoded by `sass_opcodes`
     classify("UTMALDG.2D")         listed, with the reason why it is not scored
 
-The translation of PTX atomics was observed with ptxas 13.5 for sm_75 to sm_120 (tests/test_opcodes.py repeats it):
+The translation of PTX atomics was observed with ptxas 13.5 for sm_75 to sm_120 (test_opcodes.py repeats it):
 integer 32-bit operations, exchange and compare-and-swap have their own ATOMS; float adds and 64-bit arithmetic become
 loops of LDS and ATOMS.CAST.SPIN, 16-bit ones loops of LDS and ATOMS.CAS. Two rewrites change the cost. Adding the
 constant 1 without using the result becomes ATOMS.POPC.INC (lanes on one word are then free). If ptxas can prove that

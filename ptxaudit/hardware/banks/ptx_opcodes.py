@@ -23,7 +23,7 @@ _CACHE = {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "unified"}
 _HINT = re.compile(r"(L1|L2|level)::\w+$")  # eviction, prefetch and cache-policy hints
 
 # SASS of generic accesses: eviction and prefetch before the size, strength after it (from ptxas 13.5;
-# tests/test_opcodes.py)
+# tests/hardware/test_opcodes.py)
 _EVICTION = {
     "cs": ".EF",
     "lu": ".LU",
@@ -183,7 +183,7 @@ def _generic_sass(head: str, size: str, modifiers: list[str]) -> str:
 # --- atomics --------------------------------------------------------------------------------
 
 # (operation, type) -> (row, bytes per lane, machine instruction); `loop` rows have no single instruction. From ptxas
-# 13.5; tests/test_opcodes.py compiles each and compares.
+# 13.5; tests/hardware/test_opcodes.py compiles each and compares.
 _NATIVE_32 = {"add": "ADD", "min": "MIN", "max": "MAX", "and": "AND", "or": "OR", "xor": "XOR"}
 ATOMICS: dict[tuple[str, str], tuple[str, int, str]] = {
     **{(op, "u32"): ("atomic", 4, f"ATOMS.{_NATIVE_32[op]}") for op in ("add", "min", "max")},

@@ -8,19 +8,19 @@ wavefronts as Nsight Compute counts.
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from paths import DATA
 
 from bench.shared_encodings.kept import compared
 
-DATA = Path(__file__).parent / "data" / "shared_encodings_sm90.npz"
+KEPT = DATA / "shared_encodings_sm90.npz"
 KNOWN, COUNTED = 3_300, 1_850  # registers, with shared memory, and instructions with one number of wavefronts, at least
 
 
 @pytest.fixture(scope="module")
 def found():
-    return list(compared(DATA))
+    return list(compared(KEPT))
 
 
 def test_registers_memory_and_wavefronts_are_those_of_the_gpu(found):

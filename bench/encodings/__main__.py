@@ -12,6 +12,7 @@ def main() -> None:
     command = commands.add_parser("plan", help="choose instructions")
     command.add_argument("folder", type=Path)
     command.add_argument("paths", type=Path, nargs="*", help="cubins and libraries with code for sm_90")
+    command.add_argument("--across", action="store_true", help="instructions that read other lanes, alone")
     command.add_argument("--seed", type=int, default=1)
     command = commands.add_parser("check", help="compare what a GPU computed with the engine")
     command.add_argument("folder", type=Path)
@@ -28,7 +29,7 @@ def main() -> None:
     elif chosen.command == "plan":
         from bench.encodings.plan import write
 
-        print(f"{write(chosen.folder, chosen.paths, chosen.seed)} instructions")
+        print(f"{write(chosen.folder, chosen.paths, chosen.seed, chosen.across)} instructions")
     else:
         from bench.encodings.check import report
 

@@ -8,21 +8,27 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 import numpy as np
+from msgspec.structs import replace
 
 from bench.encodings import slots
 from bench.encodings.measure import ENDED, records
 from bench.encodings.plan import INPUTS, PLAN, opcode
-from ptxaudit.engine.domain.value import Value, opaque
-from ptxaudit.engine.ops import operations
+from ptxaudit.engine.domain.lanes import LANES
+from ptxaudit.engine.domain.value import Value
+from ptxaudit.engine.exec.effects import execute
+from ptxaudit.engine.memory.environment import Environment
+from ptxaudit.engine.memory.registers import Registers, View
+from ptxaudit.engine.ops.operations import on_machine
 from ptxaudit.frontend.sass.lift import lift_cubin
+from ptxaudit.hardware import machines
 from ptxaudit.ir import nodes as ir
-from ptxaudit.ir.reasons import Kind, Reason
 
 FURTHER = "further"  # the name of the word that a kernel returns besides its registers
 AT_ONCE = 1500  # instructions in one kernel
@@ -134,68 +140,52 @@ def lifted(instructions: Sequence[Measured]) -> Iterator[ir.Instruction]:
 
 
 class Execution:
-    """The registers of all lanes while the operations of one instruction are executed."""
+    """All lanes while the operations of some instructions are executed by the engine, one warp per row.
 
-    def __init__(self, before: dict[str, np.ndarray]):
-        self.registers = {
-            name: Value(values.astype(bool) if "P" in name else values.astype(np.uint32))
-            for name, values in before.items()
-        }
-        self.shape = before["R4"].shape
+    written: the names of the registers that they may have written.
+    """
+
+    def __init__(
+        self, values: Mapping[str, Value], instructions: Sequence[ir.Instruction], isa: Literal["ptx", "sass"]
+    ):
+        self.shape = np.broadcast_shapes((1, LANES), *(value.base.shape for value in values.values()))
+        mask, rows = np.ones(self.shape, bool), self.shape[0]
+        lane, warp = np.arange(LANES, dtype=np.uint32)[None, :], np.arange(rows, dtype=np.uint32)[:, None]
+        nothing = np.zeros(self.shape, np.uint32)
+        env = Environment(
+            ir.Function("k", isa, "sm_90", tuple(instructions)), mask, (warp * LANES + lane, nothing, nothing), warp
+        )
+        env.facts = replace(env.facts, meanings=on_machine(machines.get("sm_90").measurements.special))
+        self.view = View(Registers(rows, dict(values)), env, None, mask, True, alive=mask)
         self.written: set[str] = set()
 
+    @property
+    def registers(self) -> dict[str, Value]:
+        return self.view.registers.values
+
     def read(self, source: ir.Operand) -> Value:
-        if isinstance(source, ir.Const):
-            return operations.constant(source.value, source.bits)
-        if isinstance(source, ir.Reg):
-            held = self.registers.get(source.name)
-            return opaque(source.bits, Reason(Kind.NOT_UNDERSTOOD, 0, ())) if held is None else held
-        return opaque(source.bits, Reason(Kind.NOT_UNDERSTOOD, 0, ()))
+        return self.view.read(source)
 
-    def execute(self, op: ir.Op) -> None:
-        condition = self._guard(op.guard)
-        results: tuple[Value, ...]
-        if operations.meaning_of(op.name) is None:
-            results = tuple(opaque(d.bits if d else 32, Reason(Kind.NOT_UNDERSTOOD, 0, ())) for d in op.dst)
-        else:
-            found = operations.apply(op, tuple(self.read(s) for s in op.src))
-            results = found if isinstance(found, tuple) else (found,)
-        for register, value in zip(op.dst, results):
-            if register is None:
-                continue
-            guard = condition
-            self.written.add(register.name)
-            if register.uniform:
-                value, lanes = self._per_warp(value, guard), guard
-                guard = None if lanes is None else lanes.any(axis=1, keepdims=True)
-            if guard is None or not guard.all():
-                value = self._merged(value, self.read(register), guard, register.bits)
-            self.registers[register.name] = value
+    def execute(self, op: ir.Op, index: int = 0) -> None:
+        """index: of its instruction."""
+        self.written |= {register.name for register in op.dst if register is not None}
+        execute(op, self.view, index)
 
-    def _per_warp(self, value: Value, guard: np.ndarray | None) -> Value:
-        """A uniform register takes the value of the first active lane."""
-        base, sure = known(value, self.shape)
-        if guard is None or not sure.all():
-            return value
-        return Value(np.take_along_axis(base, np.broadcast_to(guard, self.shape).argmax(axis=1)[:, None], axis=1))
-
-    def _guard(self, guard: ir.Guard | None) -> np.ndarray | None:
-        """In which lanes the operation acts; None if it is unknown."""
+    def guard(self, guard: ir.Guard | None) -> np.ndarray | None:
+        """In which lanes an instruction acts; None if it is unknown."""
         if guard is None:
             return np.ones(self.shape, bool)
-        value = self.read(guard.reg)
-        if not value.known:
-            return None
-        return np.broadcast_to(value.base.astype(bool) != guard.negated, self.shape)
+        numbers, sure = known(self.read(guard.reg), self.shape)
+        return numbers.astype(bool) != guard.negated if sure.all() else None
 
-    def _merged(self, new: Value, old: Value, guard: np.ndarray | None, bits: int) -> Value:
-        why = Reason(Kind.NOT_UNDERSTOOD, 0, ())
-        if guard is None:
-            return opaque(bits, why)
-        (a, known_a), (b, known_b) = known(new, self.shape), known(old, self.shape)
-        poison = ~np.where(guard, known_a, known_b)
-        base = np.where(guard, a, b).astype(new.base.dtype)
-        return Value(base, poison=poison, why=why) if poison.any() else Value(base)
+
+def of_machine(before: Mapping[str, np.ndarray]) -> dict[str, Value]:
+    """Registers of machine code by name, as values: a uniform register has one per warp."""
+    out = {}
+    for name, numbers in before.items():
+        kept = numbers[:, :1] if name.startswith("U") else numbers
+        out[name] = Value(kept.astype(bool) if "P" in name else kept.astype(np.uint32))
+    return out
 
 
 def known(value: Value, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -212,7 +202,7 @@ def differences(
     before: dict[str, np.ndarray], one: Measured, instruction: ir.Instruction
 ) -> tuple[list[str], int, int]:
     """(what differs, in words; the numbers that are known; those that are not), of the registers written."""
-    run = Execution(before)
+    run = Execution(of_machine(before), (instruction,), "sass")
     for op in instruction.ops:
         run.execute(op)
     return differing_registers(run, before, one, instruction)

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -27,6 +28,7 @@ _OTHERS = re.compile(
     r"WARPGROUP\w*|[HIQB]GMMA|QSPC|BPT|RTT|VOTE_VTG|FOOTPRINT|ARRIVES|USETMAXREG|UCGABAR\w*|UBLK\w+|ULDC|NOP|PLOP|"
     r"GETCRS\w*|SETCRS\w*|SETMAXREG|ULEPC|USETSHMSZ)$"
 )
+_ACROSS = re.compile(r"(SHFL|VOTEU?|MATCH|REDUX|ELECT|R2UR|UR2UP|UP2UR|P2R|R2P)(\.|$)")
 _MODIFIERS = range(72, 105)  # bits of an instruction; those of registers, numbers and the schedule are not among them
 _OPERANDS = range(40, 64)  # modifiers where the second source is a register
 _NUMBERS = (0, 1, 2, 5, 31, 32, 0x7F, 0xFF, 0x1234, 0x7FFF, 0x8000, 0xFFFF, 0x10001, 0x3F800000, 0xBFC00000, 0x7FC00000)
@@ -159,12 +161,29 @@ def with_operands(code: int, rng: Random) -> int:
 
 def instructions(paths: Iterable[Path], rng: Random, tries: int = 6) -> dict[str, int]:
     """By text: encodings of as many forms as there are."""
-    seeds = list(library_instructions(paths))
-    seeds += [op | 7 << 12 | rng.getrandbits(33) << 72 for op in range(0x200, 0x1000) for _ in range(24)]
+    seeds = [*library_instructions(paths), *_with_random_modifiers(rng)]
     seeds = [code for code, text in zip(seeds, _texts(seeds)) if admitted(text)]
-    chosen: dict[str, int] = {}
     made = [one for seed in seeds for one in variants(seed, rng)]
-    forms: set[str] = set()
+    return _chosen(made, rng, tries, 1)
+
+
+def instructions_across(rng: Random) -> dict[str, int]:
+    """By text: encodings of instructions that read other lanes, several of each form, most of them under a guard."""
+    made = list(_with_random_modifiers(rng, 48))
+    made = [code for code, text in zip(made, _texts(made)) if admitted(text) and _ACROSS.match(opcode(text or ""))]
+    made = [one for code in made for one in (code, *(code ^ 1 << bit for bit in _MODIFIERS))]
+    guarded = [code & ~(0xF << 12) | rng.choice((7, *range(16))) << 12 for code in made for _ in range(2)]
+    return _chosen(guarded, rng, 12, 12)
+
+
+def _with_random_modifiers(rng: Random, each: int = 24) -> Iterator[int]:
+    return (op | 7 << 12 | rng.getrandbits(33) << 72 for op in range(0x200, 0x1000) for _ in range(each))
+
+
+def _chosen(made: list[int], rng: Random, tries: int, most: int) -> dict[str, int]:
+    """Some of the instructions, with registers that hold inputs. most: of one form."""
+    chosen: dict[str, int] = {}
+    forms: Counter[str] = Counter()
     for _ in range(tries):
         now = [with_operands(code, rng) for code in made]
         left = []
@@ -172,10 +191,10 @@ def instructions(paths: Iterable[Path], rng: Random, tries: int = 6) -> dict[str
             if not admitted(text):
                 continue
             assert text is not None
-            if admitted_registers(text) and (shape := form(text)) not in forms:
-                forms.add(shape)
+            if admitted_registers(text) and forms[form(text)] < most:
+                forms[form(text)] += 1
                 chosen[text] = code
-            elif form(text) not in forms:
+            elif forms[form(text)] < most:
                 left.append(before)
         made = left
     return chosen
@@ -202,8 +221,8 @@ def inputs(rng: Random) -> np.ndarray:
     return out
 
 
-def write(folder: Path, paths: Sequence[Path], seed: int) -> int:
-    """Writes the plan, and returns the number of its instructions."""
+def write(folder: Path, paths: Sequence[Path], seed: int, across: bool = False) -> int:
+    """Writes the plan, and returns the number of its instructions. across: of those that read other lanes, alone."""
     folder.mkdir(parents=True, exist_ok=True)
     rng = Random(seed)
     before, after = slots.before(), slots.after()
@@ -211,7 +230,7 @@ def write(folder: Path, paths: Sequence[Path], seed: int) -> int:
     kernel = slots.kernel(len(before) + 1 + len(after), SECTIONS, WARPS * LANES)
     (folder / KERNEL).write_bytes(kernel.with_instructions([[*before, nop, *after]] * SECTIONS))
     np.save(folder / INPUTS, inputs(rng))
-    chosen = instructions(paths, rng)
+    chosen = instructions_across(rng) if across else instructions(paths, rng)
     halves = {text: (code & (1 << 64) - 1, code >> 64) for text, code in chosen.items()}
     plan = {
         "places": [start + len(before) * SIZE for start in kernel.starts],

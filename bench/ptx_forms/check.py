@@ -35,15 +35,6 @@ class Compared:
     open_: int = 0
 
 
-class Registers(Execution):
-    """The registers of a program; those that it has not written are inputs."""
-
-    def __init__(self, values: dict[str, np.ndarray]):
-        self.registers = dict(values)
-        self.shape = next(iter(values.values())).base.shape
-        self.written = set()
-
-
 def initial(values: dict[str, np.ndarray]) -> dict[str, Value]:
     """Inputs as registers of the engine: one row for each warp."""
     out = {}
@@ -72,10 +63,10 @@ def compared(
     program: Program, instructions: list[ir.Instruction], before: dict[str, Value], truths: np.ndarray
 ) -> Compared:
     """truths: (results, lanes) of 64 bits."""
-    run = Registers(before)
-    for instruction in instructions:
+    run = Execution(before, instructions, "ptx")
+    for index, instruction in enumerate(instructions):
         for op in instruction.ops:
-            run.execute(op)
+            run.execute(op, index)
     out = Compared(program, [])
     for (register, width), row in zip(program.results, truths):
         truth = row.reshape(-1, WARP) & np.uint64((1 << width) - 1)

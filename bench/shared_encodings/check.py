@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.encodings.check import FURTHER, Execution, Measured, differing_registers, known, lifted, measured
+from bench.encodings.check import FURTHER, Execution, Measured, differing_registers, known, lifted, measured, of_machine
 from bench.encodings.plan import LANES, WARPS, opcode
 from bench.shared_encodings.counts import counted
 from bench.shared_encodings.plan import BYTES, FILL, ROUNDS, WINDOW
@@ -39,18 +39,18 @@ _ATOMIC = {
 class Shared(Execution):
     """Registers and shared memory while the operations of one instruction are executed. digest: of memory, if known."""
 
-    def __init__(self, before: dict[str, np.ndarray]):
-        super().__init__(before)
+    def __init__(self, before: dict[str, np.ndarray], instruction: ir.Instruction):
+        super().__init__(of_machine(before), (instruction,), "sass")
         places = np.arange(0, BYTES, 4, dtype=np.uint32)
         self.memory = (places * np.uint32(FILL)).view(np.uint8).copy()
         self.certain = True
 
-    def execute(self, op: ir.Op) -> None:
+    def execute(self, op: ir.Op, index: int = 0) -> None:
         if op.name == ir.STORE_MATRIX or op.space == ir.MATRICES:
             return self._matrix(op)
         if op.name not in ("load", "store", "atom", "clobber"):
-            return super().execute(op)
-        guard = self._guard(op.guard)
+            return super().execute(op, index)
+        guard = self.guard(op.guard)
         places = None if op.space != "shared" or guard is None else self._places(op)
         for register in op.dst:
             if register is not None:
@@ -63,7 +63,7 @@ class Shared(Execution):
         for register, result in zip(op.dst, results):
             if register is not None:
                 new = opaque(register.bits, _WHY) if result is None else Value(result)
-                self.registers[register.name] = self._merged(new, self.read(register), guard, register.bits)
+                self.view.write(register, new, guard)
 
     def _places(self, op: ir.Op) -> np.ndarray | None:
         base, sure = known(self.read(op.src[0]), self.shape)
@@ -124,7 +124,7 @@ class Shared(Execution):
 
     def _matrix(self, op: ir.Op) -> None:
         """Rows of 16 bytes, from and to the registers of whole warps."""
-        guard, places = self._guard(op.guard), self._places(op)
+        guard, places = self.guard(op.guard), self._places(op)
         self.written |= {register.name for register in op.dst if register is not None}
         load = op.space == ir.MATRICES
         rows, transposed = (op.attrs[2:] if load else op.attrs) or (0, False)
@@ -139,8 +139,7 @@ class Shared(Execution):
             words = registers_of(self.memory[bytes_], rows // 8, transposed).view(np.uint32)
             for k, register in enumerate(op.dst):
                 if register is not None:
-                    new = self._merged(Value(words[:, :, k]), self.read(register), guard, register.bits)
-                    self.registers[register.name] = new
+                    self.view.write(register, Value(words[:, :, k]), guard)
             return
         values = [known(self.read(source), self.shape) for source in op.src[1:]]
         numbers = np.stack([np.broadcast_to(n, self.shape) for n, _ in values], axis=2).astype(np.uint32)
@@ -163,7 +162,7 @@ class Shared(Execution):
         if site is None or site.access is None:  # there is no rule
             return 0, MOST
         addresses, sure = known(self.read(site.address), self.shape)  # read last
-        active = self._guard(site.guard)
+        active = self.guard(site.guard)
         wide = site.access.operation == "load" and site.access.width > 4
         if active is None or not sure.all() or wide and not active.all():
             return 0, MOST
@@ -182,7 +181,7 @@ class Shared(Execution):
 
 def executed(before: dict[str, np.ndarray], one: Measured, instruction: ir.Instruction) -> Shared:
     """Registers and shared memory after an instruction."""
-    run = Shared(before)
+    run = Shared(before, instruction)
     run.opcode = opcode(one.text)
     for op in instruction.ops:
         run.execute(op)

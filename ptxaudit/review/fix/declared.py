@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from math import prod
 
 from ptxaudit.base.demangle import bracket_depths, demangle
@@ -24,6 +24,8 @@ from ptxaudit.review.fix.cpp import SIZES, Declaration, Text, read, value_of
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 _MOST_FILES = 100  # that a kernel's sources include
+
+Headers = Callable[[], Mapping[str, str]]  # `constants_of`
 
 
 class Declared(Record, eq=False):
@@ -59,7 +61,7 @@ def declared(examined: Examined, wanted: Container[str] | None = None) -> dict[s
     sizes = {v.name: v.size for v in variables if wanted is None or v.name in wanted}
     texts = {file: text for file in _files(examined) if (text := examined.lines.text(file))} if sizes else {}
     sources = {file: text for file, text in texts.items() if _has_shared(text)}
-    headers = constants_of(texts, examined.lines.text) if sources else {}
+    headers = cache(partial(constants_of, texts, examined.lines.text))
     found = ((name, _declared(name, size, sources, headers)) for name, size in sizes.items())
     return {name: where for name, where in found if where is not None}
 
@@ -70,8 +72,8 @@ def _has_shared(text: str) -> bool:
     return "__shared__" in text
 
 
-def _declared(variable: str, size: int, sources: Mapping[str, str], headers: Mapping[str, str]) -> Declared | None:
-    """The declaration of a variable of this size; None if none is found, or several match. headers: `constants_of`."""
+def _declared(variable: str, size: int, sources: Mapping[str, str], headers: Headers) -> Declared | None:
+    """The declaration of a variable of this size; None if none is found, or several match."""
     scope, _, name = demangle(variable).rpartition("::")
     if demangle(variable) == variable:
         scope, name = "", variable
@@ -151,11 +153,14 @@ def _split(text: str) -> Iterator[str]:
 
 
 def _sized(
-    text: Text, declaration: Declaration, names: dict[str, str], size: int, headers: Mapping[str, str]
+    text: Text, declaration: Declaration, names: dict[str, str], size: int, headers: Headers
 ) -> Declared | None:
     """The declaration with its numbers; None if they do not add up to `size` bytes."""
-    known = {**headers, **text.constants, **names}
+    known = {**text.constants, **names}
     dims = [value_of(dim.text, known) for dim in declaration.dims]
+    if None in dims:  # headers may be long, and are seldom needed
+        known = {**headers(), **known}
+        dims = [value_of(dim.text, known) for dim in declaration.dims]
     element = SIZES.get(names.get(declaration.type.text, declaration.type.text))
     if dims.count(None) == 1 and element:
         others = element * prod(dim for dim in dims if dim)

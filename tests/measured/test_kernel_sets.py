@@ -25,6 +25,8 @@ SETS = (
     ("algorithms, control flow and arithmetic by hand", "written_sm90", "shape", 688),
     ("groups of lanes, barriers, warps and blocks that hand over", "sync_sm90", "told", 327),
     ("groups of lanes, barriers, warps and blocks that hand over", "sync_sm90", "shape", 113),
+    ("what libraries have, by hand", "libraries_sm90", "told", 991),
+    ("what libraries have, by hand", "libraries_sm90", "shape", 305),
     ("kernels by earlier compilers", "releases_sm90", "told", 1_042),
     ("kernels by earlier compilers", "releases_sm90", "shape", 339),
     ("kernels in C, PTX and Python, by hand", "languages_sm90", "placed", 2_160),

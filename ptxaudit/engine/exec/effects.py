@@ -27,7 +27,7 @@ from ptxaudit.engine.exec.across_lanes import ACROSS
 from ptxaudit.engine.memory import local, state_spaces
 from ptxaudit.engine.memory.generic import generic_results
 from ptxaudit.engine.memory.read_from import for_itself, guard_of
-from ptxaudit.engine.memory.registers import Guarded, View, fill, guard_mask, place_at
+from ptxaudit.engine.memory.registers import Guarded, View, fill, guard_mask, place_at, unwritten, written
 from ptxaudit.engine.memory.same_truths import NOWHERE
 from ptxaudit.engine.memory.tables import REDUCTION
 from ptxaudit.engine.ops import operations
@@ -135,7 +135,9 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool) ->
     name = op.name
     row = view.env.facts.meanings.get(name) or operations.meaning_of(name)
     if row is not None:
-        sources = tuple([view.read(s) for s in op.src])
+        sources = tuple([view.read(s, guard) for s in op.src])
+        if guard is None and any(map(unwritten, sources)):
+            sources = _under_its_guard(op, view, index, sources)
         out = _made(op, sources, index, row, view.env.made)
         if isinstance(out, tuple):
             return out
@@ -163,6 +165,13 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool) ->
         return out if isinstance(out, tuple) else (out,)
     whys = Reason(Kind.NOT_UNDERSTOOD, index, op.attrs) if name == "opaque" else Reason(Kind.NO_MEANING, index, (name,))
     return tuple(opaque(d.bits if d else 32, whys) for d in op.dst)
+
+
+def _under_its_guard(op: Op, view: View, index: int, sources: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The sources of a temporary, which is read only in lanes in which the guard of its instruction holds."""
+    guard = guard_of(view.env.function.instructions[index]) if for_itself(op) else None
+    lanes, undecided = guard_mask(view, guard)
+    return sources if lanes is None or undecided is not None else tuple(written(value, lanes) for value in sources)
 
 
 def _made(

@@ -223,11 +223,7 @@ class Meets:
                 values.pop(name, None)  # dead
                 continue
             if a is None or b is None:
-                one = a if a is not None else b
-                if isinstance(name, tuple) or one is None:
-                    values.pop(name, None)
-                else:  # reading it has no meaning for lanes on a path that never wrote it
-                    values[name] = one
+                values.pop(name, None)  # some lanes have never written it
                 continue
             if a.base.dtype != b.base.dtype:
                 values[name] = opaque(a.bits, Reason(Kind.TWO_WIDTHS, given=(called(name),)))

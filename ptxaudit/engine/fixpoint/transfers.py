@@ -89,6 +89,7 @@ class Transfers(Meets):
             state.exact,
             bool(state.undecided_by) and any(d.data for d in state.undecided_by),
             grouped=state.grouped,
+            path=True,
         )
 
     def _leave(self, block: int, state: State, seen: View) -> None:

@@ -142,7 +142,10 @@ class Registers:
 class View:
     """Rows and lanes that execute together. rows None = all of them; full: every living lane is active."""
 
-    __slots__ = ("registers", "rows", "mask", "full", "env", "exact", "data", "alive", "grouped", "supposed", "truths")
+    __slots__ = (
+        *("registers", "rows", "mask", "full", "env", "exact", "data", "alive", "grouped", "path"),
+        *("supposed", "truths"),
+    )
 
     def __init__(
         self,
@@ -155,14 +158,17 @@ class View:
         data: bool = False,
         alive: np.ndarray | None = None,
         grouped: bool | None = None,
+        path: bool = False,
     ):
         """exact: the mask is certain; data: if it is not, unspecified data is the cause.
         alive: the lanes that have not exited, active or not, if known.
         grouped: the active lanes are converged; None: if exact.
+        path: the registers are those of one path; lanes on others have registers of their own.
         """
         self.registers, self.env = registers, env
         self.rows, self.mask, self.full, self.exact, self.data, self.alive = rows, mask, full, exact, data, alive
         self.grouped = exact if grouped is None else grouped
+        self.path = path
         # register -> an unknown truth value -> the contents in lanes where it is true, and where it is false
         self.supposed: dict[str, dict[int, tuple[Value, Value]]] = {}
         self.truths: dict[str, same_truths.Bits] = {}  # register -> the truth values that its bits equal
@@ -212,10 +218,7 @@ class View:
         """Writes a register under an unknown guard: it then holds the old or the new value. truths: of the new one."""
         if value.bits != reg.bits and reg.bits in DTYPES:
             value = affine.fit(value, reg.bits)
-        if reg.name not in self.registers.values:  # where it is not written, it is undefined
-            self.write(reg, value, None)
-            return self.note_truths(reg, truths)
-        left = self.where(guard, holds=False).read(reg)
+        left = self.where(guard, holds=False).read(reg)  # anything, if nothing has written it
         before = self.truths.get(reg.name, same_truths.NOWHERE)
         chosen = operations.apply(Op("select", bits=reg.bits), (value, left, undecided), index)
         assert isinstance(chosen, Value)
@@ -273,18 +276,22 @@ class View:
         self.supposed.pop(name, None)
         self.truths.pop(name, None)
 
-    def read(self, source: Operand) -> Value:
+    def read(self, source: Operand, guard: Guarded = None) -> Value:
+        """The contents of an operand. guard: the lanes that count, None = all active ones: what others have never
+        written does not make theirs unknown.
+        """
         ROWS_AT_HAND.grouping, ROWS_AT_HAND.rows = self.env.grouping, self.rows
         value: Value | None
         if type(source) is not Reg:
             value = self.env.operand(source)
         elif (value := self.registers.values.get(source.name)) is None:
             value = self.registers.get(source.name, source.bits)
-        if self.rows is None:
+        if self.rows is not None:
+            value = take(value, self.rows)
+            self.env.note_work(value)
+        if value.poison is None or self.full and guard is None:
             return value
-        value = take(value, self.rows)
-        self.env.note_work(value)
-        return value
+        return written(value, self.mask if guard is None else guard)
 
     def write(self, reg: Reg, value: Value, guard: np.ndarray | None) -> None:
         """Writes a register. guard: (n, lanes) bool where the instruction acts, None = all active lanes."""
@@ -326,6 +333,16 @@ class View:
         self.registers.values[name] = value
         self.env.note_work(value)
 
+    def _first(self, name: Name, value: Value, mask: np.ndarray) -> Value:
+        """What a register holds that only these lanes have written: in others that live, it may be anything."""
+        living = self.mask if self.path else self.env.exists if self.alive is None else self.alive
+        if value.poison is EVERYWHERE or not anywhere(others := living & ~mask):
+            return value
+        why = Reason(Kind.UNWRITTEN, given=(name,))
+        if type(value) is not Value or value.alternatives is not None or value.poison is not None:
+            return blend(opaque(value.bits, why), value, mask)
+        return Value(value.base, value.terms, value.valid, others, why)
+
     def _store(self, name: Name, value: Value, mask: Guarded, whole: bool) -> None:
         values = self.registers.values
         if self.rows is None:
@@ -335,7 +352,7 @@ class View:
                 old = values.get(name)
                 if old is None and isinstance(name, tuple):  # memory: other lanes may have been written
                     old = opaque(value.bits, Reason(Kind.LOCAL_PLACE))
-                values[name] = value if old is None else blend(old, value, mask)
+                values[name] = self._first(name, value, mask) if old is None else blend(old, value, mask)
             self.env.note_work(values[name])
             return
         rows = self.registers.rows
@@ -346,6 +363,23 @@ class View:
         self.env.note_work(part)
         values[name] = _scatter(old, part, self.rows, rows)
         self.env.note_work(values[name])
+
+
+def unwritten(value: Value) -> bool:
+    """Some lanes have never written it."""
+    return (
+        value.poison is not None
+        and value.poison is not EVERYWHERE
+        and value.why is not None
+        and value.why.kind is Kind.UNWRITTEN
+    )
+
+
+def written(value: Value, lanes: np.ndarray) -> Value:
+    """The value without the unknowns of other lanes, if these are lanes that have never written it."""
+    if not unwritten(value) or type(value) is not Value or value.alternatives is not None:
+        return value
+    return value if anywhere(value.poison & lanes) else Value(value.base, value.terms, value.valid)
 
 
 def _of_one_lane(value: Value, pick: Callable[[np.ndarray], np.ndarray]) -> Value:
@@ -362,13 +396,13 @@ class _Supposed(View):
     __slots__ = ("held",)
 
     def __init__(self, view: View, held: dict[Name, Value]):
-        shown = view.rows, view.mask, view.full, view.exact, view.data, view.alive, view.grouped
+        shown = view.rows, view.mask, view.full, view.exact, view.data, view.alive, view.grouped, view.path
         super().__init__(view.registers, view.env, *shown)
         self.held = held
 
-    def read(self, source: Operand) -> Value:
+    def read(self, source: Operand, guard: Guarded = None) -> Value:
         value = self.held.get(source.name) if type(source) is Reg else None
-        return super().read(source) if value is None else value
+        return super().read(source, guard) if value is None else value
 
 
 def _scatter(old: Value, part: Value, index: np.ndarray, rows: int) -> Value:

@@ -152,9 +152,7 @@ def _split(text: str) -> Iterator[str]:
     yield text[start:].strip()
 
 
-def _sized(
-    text: Text, declaration: Declaration, names: dict[str, str], size: int, headers: Headers
-) -> Declared | None:
+def _sized(text: Text, declaration: Declaration, names: dict[str, str], size: int, headers: Headers) -> Declared | None:
     """The declaration with its numbers; None if they do not add up to `size` bytes."""
     known = {**text.constants, **names}
     dims = [value_of(dim.text, known) for dim in declaration.dims]

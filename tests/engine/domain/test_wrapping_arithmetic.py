@@ -40,6 +40,29 @@ def site_of(body, parameters=".param .u32 n", grid=None, params=None, cluster=No
     return site
 
 
+@pytest.mark.parametrize(
+    "write", ["@%p mov.u32 %r1, %x;", "@!%p bra L; mov.u32 %r1, %x; L:"], ids=["by a guard", "on a path"]
+)
+def test_lanes_that_never_wrote_a_register_may_read_anything(write: str) -> None:
+    """16 lanes write different rows; the others keep whatever the register held, and read any row."""
+    site = site_of(f"setp.lt.u32 %p, %x, 16; {write} {AT_A_ROW}", grid=(1,))
+    assert (str(site.status), site.requests, site.wavefronts) == ("bounded", 1, None)
+    assert "%r1 is read before it is written" in site.reason
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        f"@!%p bra L; mov.u32 %r1, %x; {AT_A_ROW} L:",
+        f"@%p mul.lo.u32 %r1, %x, 1; @%p mov.u32 %r2, %r1; @!%p bra L; mov.u32 %r1, %r2; {AT_A_ROW} L:",
+    ],
+    ids=["by a path", "by guards"],
+)
+def test_lanes_that_wrote_a_register_read_what_they_wrote(read: str) -> None:
+    site = site_of(f"setp.lt.u32 %p, %x, 16; {read}", grid=(1,))
+    assert (str(site.status), site.requests, site.wavefronts) == ("exact", 1, 16)
+
+
 def audited(body, parameters, block, params):
     """The sites of a kernel launched with one block of that shape, whatever the file states."""
     content = PROLOGUE.format(arch="sm_90") + KERNEL.format(parameters=parameters, body=body)

@@ -408,7 +408,7 @@ def test_handwritten_kernels_are_read_with_their_launches() -> None:
     programs = list(by_hand.programs())
     assert len({made.seed for made in programs}) == len(programs) > 40
     for made in programs:
-        assert made.shapes and f"void {made.name}(" in made.source()
+        assert made.shapes and f" {made.name}(" in made.source()
         assert made.source().startswith("// launch ") and {p.name for p in made.parameters} == {"out", "src", "n", "f"}
     assert by_hand.programs(frozenset((9017,))).__next__().shapes[0].cluster == (2, 1, 1)
 

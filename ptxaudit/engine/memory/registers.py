@@ -23,6 +23,7 @@ from ptxaudit.engine.domain.value import (
     Value,
     because,
     chosen,
+    either,
     is_number,
     mapped,
     opaque,
@@ -336,12 +337,16 @@ class View:
     def _first(self, name: Name, value: Value, mask: np.ndarray) -> Value:
         """What a register holds that only these lanes have written: in others that live, it may be anything."""
         living = self.mask if self.path else self.env.exists if self.alive is None else self.alive
-        if value.poison is EVERYWHERE or not anywhere(others := living & ~mask):
+        nothing = value.poison is EVERYWHERE and value.sure is None and value.alternatives is None
+        if nothing or not anywhere(others := living & ~mask):
             return value
         why = Reason(Kind.UNWRITTEN, given=(name,))
-        if type(value) is not Value or value.alternatives is not None or value.poison is not None:
+        if type(value) is not Value or value.alternatives is not None:
             return blend(opaque(value.bits, why), value, mask)
-        return Value(value.base, value.terms, value.valid, others, why)
+        if value.poison is None:
+            return Value(value.base, value.terms, value.valid, others, why if value.valid is None else value.why)
+        sure = None if value.sure is None else np.where(others, value.sure.dtype.type(0), value.sure)
+        return Value(value.base, value.terms, value.valid, either(value.poison, others), value.why, sure)
 
     def _store(self, name: Name, value: Value, mask: Guarded, whole: bool) -> None:
         values = self.registers.values
@@ -366,20 +371,18 @@ class View:
 
 
 def unwritten(value: Value) -> bool:
-    """Some lanes have never written it."""
-    return (
-        value.poison is not None
-        and value.poison is not EVERYWHERE
-        and value.why is not None
-        and value.why.kind is Kind.UNWRITTEN
-    )
+    """Some lanes may never have written it (`View._first`)."""
+    if value.poison is None or value.poison is EVERYWHERE:
+        return False
+    return value.valid is not None or value.why is not None and value.why.kind is Kind.UNWRITTEN
 
 
 def written(value: Value, lanes: np.ndarray) -> Value:
     """The value without the unknowns of other lanes, if these are lanes that have never written it."""
     if not unwritten(value) or type(value) is not Value or value.alternatives is not None:
         return value
-    return value if anywhere(value.poison & lanes) else Value(value.base, value.terms, value.valid)
+    why = None if value.valid is None else value.why
+    return value if anywhere(value.poison & lanes) else Value(value.base, value.terms, value.valid, None, why)
 
 
 def _of_one_lane(value: Value, pick: Callable[[np.ndarray], np.ndarray]) -> Value:

@@ -16,6 +16,7 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,14 @@ import numpy as np
 FAILED, ENDED = 0xFFFFFFFF, 0xFFFFFFFE
 SIZE, FIRST = 16, 4  # bytes of an instruction; the first register
 HANGS = 15  # seconds without progress
+
+
+def arranged(inputs: np.ndarray, words: Sequence[Sequence[int]]) -> np.ndarray:
+    """(sections, warps, lanes, n): the inputs as each section of the kernel loads them."""
+    out = np.zeros((len(words), *inputs.shape), inputs.dtype)
+    for section, order in zip(out, words):
+        section[:, :, list(order)] = inputs
+    return out
 
 
 class Device:
@@ -35,9 +44,7 @@ class Device:
         from cuda.bindings import driver
 
         self.driver, self.words = driver, np.array(words)
-        self.inputs = np.zeros((len(words), *inputs.shape), inputs.dtype)
-        for section, order in zip(self.inputs, self.words):
-            section[:, :, order] = inputs
+        self.inputs = arranged(inputs, words)
         self.call(driver.cuInit, 0)
         self.device = self.call(driver.cuDeviceGet, 0)
         self.call(driver.cuCtxSetCurrent, self.call(driver.cuDevicePrimaryCtxRetain, self.device))

@@ -7,7 +7,7 @@ import re
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -223,17 +223,28 @@ def inputs(rng: Random) -> np.ndarray:
 
 def write(folder: Path, paths: Sequence[Path], seed: int, across: bool = False) -> int:
     """Writes the plan, and returns the number of its instructions. across: of those that read other lanes, alone."""
-    folder.mkdir(parents=True, exist_ok=True)
     rng = Random(seed)
-    before, after = slots.before(), slots.after()
-    nop = slots.scheduled(*slots.NOP)
-    kernel = slots.kernel(len(before) + 1 + len(after), SECTIONS, WARPS * LANES)
-    (folder / KERNEL).write_bytes(kernel.with_instructions([[*before, nop, *after]] * SECTIONS))
-    np.save(folder / INPUTS, inputs(rng))
-    chosen = instructions_across(rng) if across else instructions(paths, rng)
+    before = inputs(rng)
+    return store(
+        folder, before, instructions_across(rng) if across else instructions(paths, rng), SECTIONS, slots.source
+    )
+
+
+def store(
+    folder: Path, before: np.ndarray, chosen: Mapping[str, int], sections: int, text: Callable[[int, int, int], str]
+) -> int:
+    """Writes a plan, and returns the number of its instructions.
+
+    before: the inputs; chosen: by text; sections: instructions in one launch; text: PTX of the kernel (`slots.kernel`).
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    first, last, nop = slots.before(), slots.after(), slots.scheduled(*slots.NOP)
+    kernel = slots.kernel(len(first) + 1 + len(last), sections, WARPS * LANES, text)
+    (folder / KERNEL).write_bytes(kernel.with_instructions([[*first, nop, *last]] * sections))
+    np.save(folder / INPUTS, before)
     halves = {text: (code & (1 << 64) - 1, code >> 64) for text, code in chosen.items()}
     plan = {
-        "places": [start + len(before) * SIZE for start in kernel.starts],
+        "places": [start + len(first) * SIZE for start in kernel.starts],
         "words": kernel.words,
         "nop": nop.hex(),
         "instructions": [[text, slots.scheduled(*half).hex()] for text, half in halves.items()],

@@ -78,17 +78,24 @@ class Kernel:
         return out
 
 
+def transfers(at: int, load: str) -> tuple[str, str]:
+    """PTX that loads the words of a section, and that stores them. at: their first byte; load: the opcode."""
+    quads = [(at + 4 * k, ", ".join(f"%w{word}" for word in range(k, k + 4))) for k in range(0, WORDS, 4)]
+    loads = "\n".join(f"{load}.v4.u32 {{{names}}}, [%d1+{byte}];" for byte, names in quads)
+    return loads, "\n".join(f"st.global.v4.u32 [%d2+{byte}], {{{names}}};" for byte, names in quads)
+
+
+def fillers(slots: int) -> str:
+    """PTX of the slots: an instruction that has no operands and is not removed."""
+    return "\n".join(f"pmevent {k % 8};" for k in range(slots))
+
+
 def source(slots: int, sections: int, threads: int) -> str:
-    """PTX of the kernel. The slots are filled with an instruction that has no operands and is not removed."""
-    quads = range(WORDS // 4)
-    names = [", ".join(f"%w{4 * q + k}" for k in range(4)) for q in quads]
-    filler = "\n".join(f"pmevent {k % 8};" for k in range(slots))
+    """PTX of the kernel."""
     bodies = []
     for section in range(sections):
-        at = section * threads * WORDS * 4
-        loads = "\n".join(f"ld.volatile.global.v4.u32 {{{n}}}, [%d1+{at + 16 * q}];" for q, n in zip(quads, names))
-        stores = "\n".join(f"st.global.v4.u32 [%d2+{at + 16 * q}], {{{n}}};" for q, n in zip(quads, names))
-        bodies.append(f"{loads}\nbar.sync 0;\n{filler}\nbar.sync 0;\n{stores}")
+        loads, stores = transfers(section * threads * WORDS * 4, "ld.volatile.global")
+        bodies.append(f"{loads}\nbar.sync 0;\n{fillers(slots)}\nbar.sync 0;\n{stores}")
     body = "\n".join(bodies)
     return f""".version 8.0
 .target sm_90

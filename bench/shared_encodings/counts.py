@@ -16,6 +16,7 @@ from bench.adversary import plan
 from bench.adversary.program import Fill
 from bench.encodings import slots
 from bench.encodings.check import measured
+from bench.encodings.measure import arranged
 from bench.encodings.plan import INPUTS, LANES, WARPS
 from bench.shared_encodings.plan import source
 from ptxaudit.frontend.artifacts.cubin import read_cubin
@@ -33,10 +34,7 @@ def write(folder: Path, results: Path, out: Path) -> int:
     codes = sorted({one.code for one in measured(folder, results)[1]})
     before, after = slots.before(), slots.after()
     kernel = slots.kernel(len(before) + 1 + len(after), SECTIONS, WARPS * LANES, source)
-    words, registers = np.array(kernel.words), np.load(folder / INPUTS)
-    into = np.zeros((SECTIONS, *registers.shape), np.uint32)
-    for section, order in zip(into, words):
-        section[:, :, order] = registers
+    into = arranged(np.load(folder / INPUTS), kernel.words)
     stored = base64.b64encode(zlib.compress(into.tobytes(), 9)).decode()
     buffers = {"in": asdict(Fill(stored=stored)), "out": asdict(Fill(count=into.size + SECTIONS * WARPS * LANES))}
     entries = []

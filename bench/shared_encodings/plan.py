@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from random import Random
 import numpy as np
 
 from bench.encodings import slots
-from bench.encodings.plan import INPUTS, KERNEL, LANES, PLAN, WARPS, disassembled, opcode
+from bench.encodings.plan import LANES, WARPS, disassembled, opcode, store
 from bench.encodings.slots import SIZE
 
 WINDOW = 0x400  # where the variables of a block begin on sm_90
@@ -150,18 +149,14 @@ def inputs(rng: Random) -> np.ndarray:
 
 def source(count: int, sections: int, threads: int) -> str:
     """As `slots.source`, with shared memory filled before each section, and a digest of it as the further word."""
-    quads = range(slots.WORDS // 4)
-    names = [", ".join(f"%w{4 * q + k}" for k in range(4)) for q in quads]
-    filler = "\n".join(f"pmevent {k % 8};" for k in range(count))
     bodies, of_section = [], threads * slots.WORDS * 4
     for s in range(sections):
-        at, further = s * of_section, sections * of_section + s * threads * 4
-        loads = "\n".join(f"ld.global.v4.u32 {{{n}}}, [%d1+{at + 16 * q}];" for q, n in zip(quads, names))
-        stores = "\n".join(f"st.global.v4.u32 [%d2+{at + 16 * q}], {{{n}}};" for q, n in zip(quads, names))
+        further = sections * of_section + s * threads * 4
+        loads, stores = slots.transfers(s * of_section, "ld.global")
         fill = _for_each_word(f"F{s}", f"mul.lo.u32 %t1, %t2, {FILL}; st.volatile.shared.u32 [%t3], %t1;", threads)
         add = f"ld.volatile.shared.u32 %t1, [%t3]; mad.lo.u32 %t4, %t4, {ROUNDS}, %t1;"
         digest = f"mov.u32 %t4, 0;\n{_for_each_word(f'D{s}', add, threads)}\nst.global.u32 [%d4+{further}], %t4;"
-        parts = [fill, "bar.sync 0;", loads, "bar.sync 0;", filler, "bar.sync 0;", digest, stores]
+        parts = [fill, "bar.sync 0;", loads, "bar.sync 0;", slots.fillers(count), "bar.sync 0;", digest, stores]
         bodies.append("\n".join(parts))
     body = "\n".join(bodies)
     return f""".version 8.0
@@ -193,21 +188,5 @@ def _for_each_word(label: str, body: str, threads: int) -> str:
 
 def write(folder: Path, seed: int) -> int:
     """Writes the plan, and returns the number of its instructions."""
-    folder.mkdir(parents=True, exist_ok=True)
     rng = Random(seed)
-    before, after = slots.before(), slots.after()
-    nop = slots.scheduled(*slots.NOP)
-    kernel = slots.kernel(len(before) + 1 + len(after), SECTIONS, WARPS * LANES, source)
-    (folder / KERNEL).write_bytes(kernel.with_instructions([[*before, nop, *after]] * SECTIONS))
-    np.save(folder / INPUTS, inputs(rng))
-    chosen = instructions(rng)
-    plan = {
-        "places": [start + len(before) * SIZE for start in kernel.starts],
-        "words": kernel.words,
-        "nop": nop.hex(),
-        "instructions": [
-            [text, slots.scheduled(code & (1 << 64) - 1, code >> 64).hex()] for text, code in chosen.items()
-        ],
-    }
-    (folder / PLAN).write_text(json.dumps(plan))
-    return len(chosen)
+    return store(folder, inputs(rng), instructions(rng), SECTIONS, source)

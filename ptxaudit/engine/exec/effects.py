@@ -33,7 +33,7 @@ from ptxaudit.engine.memory.tables import REDUCTION
 from ptxaudit.engine.ops import operations
 from ptxaudit.engine.ops.halves import UpperHalf
 from ptxaudit.engine.ops.row import Row
-from ptxaudit.ir.nodes import COPY_ASYNC, RUNTIME, STORE_MATRIX, Op
+from ptxaudit.ir.nodes import COPY_ASYNC, RUNTIME, STORE_MATRIX, Guard, Op
 from ptxaudit.ir.operands import WRITES
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -52,8 +52,7 @@ def execute(op: Op, view: View, index: int) -> None:
     seen = view
     if view.supposed and not _looks_across(op):
         if op.guard is None:
-            # a temporary: read only under the guard of its instruction
-            of_all = guard_of(view.env.function.instructions[index]) if for_itself(op) else None
+            of_all = _guard_of_temporary(op, view, index)
             seen = view if of_all is None else view.where(of_all)
         elif undecided is not None:
             seen = view.where(op.guard)
@@ -73,6 +72,11 @@ def execute(op: Op, view: View, index: int) -> None:
                 view.suppose_copy(reg, op)
         else:
             view.write_perhaps(reg, value, op.guard, undecided, index, truths)
+
+
+def _guard_of_temporary(op: Op, view: View, index: int) -> Guard | None:
+    """The guard of the instruction, under which alone its temporaries are read; None for other operations."""
+    return guard_of(view.env.function.instructions[index]) if for_itself(op) else None
 
 
 def _supposed(supposed: Supposed, op: Op, view: View, index: int, results: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -168,9 +172,8 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool) ->
 
 
 def _under_its_guard(op: Op, view: View, index: int, sources: tuple[Value, ...]) -> tuple[Value, ...]:
-    """The sources of a temporary, which is read only in lanes in which the guard of its instruction holds."""
-    guard = guard_of(view.env.function.instructions[index]) if for_itself(op) else None
-    lanes, undecided = guard_mask(view, guard)
+    """The sources of an operation, as the lanes in which a temporary is read see them."""
+    lanes, undecided = guard_mask(view, _guard_of_temporary(op, view, index))
     return sources if lanes is None or undecided is not None else tuple(written(value, lanes) for value in sources)
 
 

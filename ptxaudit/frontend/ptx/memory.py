@@ -288,23 +288,53 @@ def unscored_write(reason: str) -> Callable[[Opcode], Lower]:
                 e.emit("opaque", targets, tuple(v for x in operands for v in e.everything(x)), attrs=(e.opcode, ""))
                 return
             address, offset = e.address(places[0], "" if space == "generic" else space)
-            if o.base == "mbarrier" and o.plain & {"test_wait", "try_wait"}:  # a function of barrier and phase
-                place = (
-                    e.compute("add", (address, ir.Const(offset & 0xFFFFFFFF, address.bits)), address.bits)
-                    if offset
-                    else address
-                )
-                e.emit("barrier.test", targets, (place, *(v for x in operands[2:3] for v in e.everything(x))))
-            else:
-                if targets:
-                    e.emit("opaque", targets, (address,), attrs=(e.opcode, ""))
-                e.emit("clobber", space=space)
+            if targets:
+                e.emit("opaque", targets, (address,), attrs=(e.opcode, ""))
+            e.emit("clobber", space=space)
             if _site_space(space):
                 mark(e, places[0], space, reason)
 
         return lower
 
     return resolve
+
+
+_OF_BARRIER = ir.Unknown("the contents of a barrier object", 64)
+_ASKS = {"test_wait", "try_wait"}
+_ON_BARRIER = {"init", "inval", "arrive", "arrive_drop", "expect_tx", "complete_tx", "pending_count", *_ASKS}
+
+
+def barrier_object(o: Opcode) -> Lower | None:
+    """mbarrier: init stores 8 bytes whose meaning is the hardware's own; test_wait and try_wait are functions of barrier
+    and phase.
+
+    The others write nothing but a barrier object that init has made, or return its state: a program must not perform
+    them on other memory (PTX ISA, "mbarrier object"). cp.async.mbarrier.arrive and copies that complete are like them.
+    """
+    if o.plain.isdisjoint(_ON_BARRIER):
+        return None
+    space = space_of(o)
+
+    def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
+        first = operands[0] if operands else None
+        targets = e.targets(first) if isinstance(first, s.Name | s.Vector | s.Pair) else ()
+        place = next((operand for operand in operands if isinstance(operand, s.Memory)), None)
+        if place is None:  # pending_count
+            e.emit("opaque", targets, tuple(v for x in operands for v in e.everything(x)), attrs=(e.opcode, ""))
+            return
+        address, offset = e.address(place, "" if space == "generic" else space)
+        if o.plain & _ASKS:
+            if offset:
+                address = e.compute("add", (address, ir.Const(offset & 0xFFFFFFFF, address.bits)), address.bits)
+            e.emit("barrier.test", targets, (address, *(v for x in operands[2:3] for v in e.everything(x))))
+        elif "init" in o.plain:
+            e.emit("store", (), (address, _OF_BARRIER), _OF_BARRIER.bits, (_OF_BARRIER.bits,), space, offset)
+        elif targets:
+            e.emit("opaque", targets, (address,), attrs=(e.opcode, ""))
+        if _site_space(space):
+            mark(e, place, space, BARRIER)
+
+    return lower
 
 
 def tensor_core(o: Opcode) -> Lower | None:
@@ -381,7 +411,7 @@ ROWS: dict[str, Row] = {
     "tcgen05": Row(tensor_core, "TensorCore 5th Generation Family Instructions", "*"),
     "tensormap": Row(unscored_write(HOUSEKEEPING), MOVEMENT, "*"),
     "clusterlaunchcontrol": Row(unscored_write(HOUSEKEEPING), SYNCHRONIZATION, "*"),
-    "mbarrier": Row(unscored_write(BARRIER), SYNCHRONIZATION, "*"),
+    "mbarrier": Row(barrier_object, SYNCHRONIZATION, "*"),
     "prefetch": Row(nothing, MOVEMENT, "global local const param L1 L2 L2::* tensormap"),
     "prefetchu": Row(nothing, MOVEMENT, "L1"),
     "discard": Row(discard, MOVEMENT, "global L2"),

@@ -131,8 +131,19 @@ def clobber(b: Builder) -> None:
         loaded(b, written)
     elif written or b.root in ACCESSES:
         b.emit("opaque", written, (), attrs=(b.opcode, b.refused), space=ACCESSES.get(b.root, ""))
-    if b.root in WRITES:
+    if b.root in WRITES and not _only_counts(b):
         b.emit("clobber", (), (), space=WRITES[b.root])
+
+
+def _only_counts(b: Builder) -> bool:
+    """Whether it writes nothing but a barrier object, whose contents have been unknown since SYNCS.EXCH made it.
+
+    A program must not perform it on other memory (PTX ISA, "mbarrier object"). Before sm_90 a barrier object was made by
+    STS from numbers, and counted by ATOMS.ARRIVE and ARRIVES.LDGSTSBAR without these modifiers.
+    """
+    if b.root == "SYNCS":
+        return b.has("ARRIVE", "CCTL", "PHASECHK")
+    return b.root == "UTCBAR" or b.root == "ARRIVES" and b.has("TRANSCNT", "ARVCNT")
 
 
 def loaded(b: Builder, written: tuple[ir.Reg, ...]) -> None:
@@ -212,7 +223,9 @@ def _width(b: Builder, operand: Register) -> int:
         times = next((int(mark[1:]) for mark in b.marks if re.fullmatch(r"x\d+", mark)), 1)
         return times * next((n for mark, n in _TENSOR_LOADS.items() if b.has(mark)), 1)
     if root in _LOADS:
-        if root in ("LDSM", "SYNCS", "ALD", "IPA"):
+        if root == "SYNCS":  # the state of a barrier object (PTX ISA, mbarrier.arrive)
+            return 2
+        if root in ("LDSM", "ALD", "IPA"):
             return _LARGEST_VECTOR if root == "LDSM" else _aligned(operand.number)
         return next((n for mark, n in _MEMORY_WORDS.items() if b.has(mark)), 1)
     if root == "F2F":

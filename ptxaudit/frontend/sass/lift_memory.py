@@ -325,8 +325,17 @@ def unscored_site(b: Builder) -> None:
     b.site = ir.Site(b.opcode, ir.Unknown("not followed"), guard=b.guard, unscored=reason)
 
 
-def test_barrier(b: Builder) -> None:
-    """SYNCS.PHASECHK: whether the barrier's phase has ended. Lanes with the same operands get the same answer."""
+def barrier_object(b: Builder) -> None:
+    """SYNCS.EXCH initialises a barrier object (mbarrier.init): it stores 8 bytes whose meaning is the hardware's own.
+
+    SYNCS.PHASECHK: whether its phase has ended. Lanes with the same operands get the same answer.
+    """
+    if b.has("EXCH"):
+        if not b.operand(0).is_zero:
+            raise NoMeaning
+        base, offset = address(b, _memory(b.operand(1)), False)
+        b.emit("store", (), (base, *(_OF_BARRIER,) * 2), WORD_BITS, (WORD_BITS,), space="shared", offset=offset)
+        return unscored_site(b)
     base, offset = address(b, _memory(b.operand(1)), False)
     place = b.compute("add", base, ir.Const(offset & ((1 << WORD_BITS) - 1)))
     b.emit("barrier.test", (b.destination(b.operand(0)),), (place, b.integer(b.operand(2))))
@@ -362,6 +371,7 @@ def query_space(b: Builder) -> None:
         b.emit("isspacep", (result,), (base,), PAIR_BITS, (space,))
 
 
+_OF_BARRIER = ir.Unknown("the contents of a barrier object")
 _SIZE = "(U8|S8|U16|S16|32|64|128)?"
 _CACHED = "(EF|EL|LU|EU|NA)?"  # eviction
 _FETCHED = "(LTC64B|LTC128B|LTC256B)?"  # prefetch
@@ -413,6 +423,6 @@ LOWERINGS = {
     "STSM": Row(store_matrix, "16 (M88|MT88) (2|4)? / 8 MT168 (2|4)?", "MR"),
     "LDGSTS": Row(copy_async, f"E BYPASS? {_CACHED} {_FETCHED} (64|128)? ZFILL?", "M{2}P?"),
     "QSPC": Row(query_space, f"E? ({'|'.join(_SPACES)})", "PRM"),
-    "SYNCS": Row(test_barrier, "PHASECHK TRANS64 TRYWAIT?", "PMR"),
+    "SYNCS": Row(barrier_object, "PHASECHK TRANS64 TRYWAIT? / EXCH 64", "[PR]MR"),
     "UTCATOMSWS": Row(allocate_columns, "2CTA? FIND_AND_SET ALIGN?", "PR{2}"),
 }

@@ -240,10 +240,17 @@ OPEN = {
     ),
     "a barrier object": (
         (
-            ".shared .align 8 .b64 bar; mov.u32 %r30, bar;\nmbarrier.init.shared.b64 [%r30], 64;\nst.shared.u32 [%r5],"
+            "st.shared.u32 [%r5], %r7;\nbar.sync 0;\nand.b32 %r30, %r5, -8;\nmbarrier.init.shared.b64 [%r30], 64;\n"
+            "bar.sync 0;\nld.shared.u32 %r20, [%r12];"
+        ),
+        "an unknown value was stored",
+    ),
+    "a form of mbarrier without a meaning": (
+        (
+            ".shared .align 8 .b64 bar; mov.u32 %r30, bar;\nmbarrier.reset.shared.b64 [%r30], 64;\nst.shared.u32 [%r5],"
             " %r7;\nbar.sync 0;\nld.shared.u32 %r20, [%r12];"
         ),
-        "where or when mbarrier.init.shared.b64 writes is unknown",
+        "where or when mbarrier.reset.shared.b64 writes is unknown",
     ),
 }
 
@@ -266,6 +273,22 @@ def test_unordered_shared_memory_contents_are_data_dependent(name):
     assert last.status is Status.DATA_DEPENDENT, last
     assert reason in str(last.reason)
     assert not verdict.wrong
+
+
+BARRIER = """
+.shared .align 8 .b64 bar; .reg .b64 %state; mov.u32 %r30, bar;
+st.shared.u32 [%r5], %r7; setp.ne.u32 %p3, %r1, 0; @%p3 bra A; mbarrier.init.shared.b64 [%r30], 64; A: bar.sync 0;
+mbarrier.arrive.shared.b64 %state, [%r30];
+W: mbarrier.try_wait.shared.b64 %p3, [%r30], %state; @!%p3 bra W;
+ld.shared.u32 %r20, [%r12];
+"""
+
+
+def test_barrier_objects_leave_the_other_shared_memory_as_it_is():
+    for turn in TURNS:
+        verdict, last = told(BARRIER, turn)
+        assert not verdict.wrong
+        assert last.status is Status.EXACT
 
 
 def test_spin_on_a_flag_of_another_warp_terminates():

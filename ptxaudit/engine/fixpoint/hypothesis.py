@@ -142,6 +142,18 @@ class Hypothesis(Struct, eq=False):
                 values[name] = nothing if kept is None else kept
         return state
 
+    def begin_with(self, loop: Loop, entry: State, arrived: State, trip: Uniform) -> bool:
+        """Handles registers that nothing has written when the loop begins: whether there are new ones.
+
+        No warp may read one before it writes it. They are supposed to be what the first trip leaves, from which later
+        values may differ.
+        """
+        values, new = entry.registers.values, False
+        for name in loop.carried:
+            if name != LOCAL and name not in values and (came := arrived.registers.values.get(name)) is not None:
+                values[name], new = at_trip(came, trip.key, 0), True
+        return new
+
     def weakened(self, loop: Loop, entry: State, start: State, arrived: State, trip: Uniform, first: bool) -> bool:
         """Weakens what a trip does not confirm; whether there was any change.
 

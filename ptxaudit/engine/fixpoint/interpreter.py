@@ -270,6 +270,7 @@ class Interpreter(Transfers):
                 break
             arrived = self.join_back(loop, back)
             changed = supposed.weakened(loop, entry, start, arrived, trip, not attempt)
+            changed |= supposed.begin_with(loop, entry, arrived, trip)
             if (start.exact or apart) and self._exits_diverge(loop) is not apart:
                 changed, apart = True, False
             if in_step and not arrived.in_step:

@@ -223,7 +223,11 @@ class Meets:
                 values.pop(name, None)  # dead
                 continue
             if a is None or b is None:
-                values.pop(name, None)  # some lanes have never written it
+                one = a if a is not None else b
+                if one is not None and isinstance(name, str) and (name in self.uniform or alike and apart is False):
+                    values[name] = one  # no lane of a warp has written it, or all have: the former may not read it
+                else:
+                    values.pop(name, None)  # lanes that have never written it may be together with others
                 continue
             if a.base.dtype != b.base.dtype:
                 values[name] = opaque(a.bits, Reason(Kind.TWO_WIDTHS, given=(called(name),)))

@@ -15,6 +15,7 @@ import numpy as np
 
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain import affine, alternatives
+from ptxaudit.engine.domain.lane_classes import classes_of
 from ptxaudit.engine.domain.lanes import ROWS_AT_HAND, first_active
 from ptxaudit.engine.domain.value import (
     BITS,
@@ -219,12 +220,19 @@ class View:
         """Writes a register under an unknown guard: it then holds the old or the new value. truths: of the new one."""
         if value.bits != reg.bits and reg.bits in DTYPES:
             value = affine.fit(value, reg.bits)
+        if reg.name not in self.registers.values and (classes := classes_of(undecided)) is not None:
+            if classes.shape[1] == 1:  # all lanes agree: where it fails, nothing in the warp may read the register
+                self.write(reg, value, None)
+                return self.note_truths(reg, truths)
         left = self.where(guard, holds=False).read(reg)  # anything, if nothing has written it
         before = self.truths.get(reg.name, same_truths.NOWHERE)
         chosen = operations.apply(Op("select", bits=reg.bits), (value, left, undecided), index)
         assert isinstance(chosen, Value)
-        if reg.uniform or guard.reg.name == reg.name or value.bits != left.bits:
+        mixed = reg.uniform and not guard.reg.uniform  # any lane in which the guard holds writes for all
+        if mixed or guard.reg.name == reg.name or value.bits != left.bits:
             return self.write(reg, chosen, None)
+        if reg.uniform:
+            value, left = (self._per_warp(v, None)[0] for v in (value, left))
         number, opposite = self._truth_of(guard.reg)
         false = guard.negated ^ opposite
         both = same_truths.NOWHERE

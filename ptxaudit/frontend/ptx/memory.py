@@ -305,8 +305,8 @@ _ON_BARRIER = {"init", "inval", "arrive", "arrive_drop", "expect_tx", "complete_
 
 
 def barrier_object(o: Opcode) -> Lower | None:
-    """mbarrier: init stores 8 bytes whose meaning is the hardware's own; test_wait and try_wait are functions of barrier
-    and phase.
+    """mbarrier: init stores 8 bytes whose meaning is the hardware's own; test_wait and try_wait are functions of the
+    barrier and the phase.
 
     The others write nothing but a barrier object that init has made, or return its state: a program must not perform
     them on other memory (PTX ISA, "mbarrier object"). cp.async.mbarrier.arrive and copies that complete are like them.

@@ -138,8 +138,8 @@ def clobber(b: Builder) -> None:
 def _only_counts(b: Builder) -> bool:
     """Whether it writes nothing but a barrier object, whose contents have been unknown since SYNCS.EXCH made it.
 
-    A program must not perform it on other memory (PTX ISA, "mbarrier object"). Before sm_90 a barrier object was made by
-    STS from numbers, and counted by ATOMS.ARRIVE and ARRIVES.LDGSTSBAR without these modifiers.
+    A program must not perform it on other memory (PTX ISA, "mbarrier object"). Before sm_90 a barrier object was made
+    by STS from numbers, and counted by ATOMS.ARRIVE and ARRIVES.LDGSTSBAR without these modifiers.
     """
     if b.root == "SYNCS":
         return b.has("ARRIVE", "CCTL", "PHASECHK")

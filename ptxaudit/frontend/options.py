@@ -90,7 +90,7 @@ class Options(Record):
         for name in ("kernels", "launches", "include", "defines", "instantiate", "source_root"):
             value = getattr(self, name)
             several = isinstance(value, (list, tuple))
-            force_setattr(self, name, tuple(value) if several else (value,))
+            force_setattr(self, name, tuple(value) if several else () if value is None else (value,))
         if self.isa not in (None, "ptx", "sass", "both"):
             raise InputError(f"there is no instruction set {self.isa!r}", "isa is ptx, sass or both")
         if self.compiler not in (None, "nvrtc", "nvcc"):

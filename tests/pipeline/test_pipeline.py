@@ -222,6 +222,12 @@ def test_kernels_are_selected_by_name_and_glob():
     assert [kernel.name for kernel in clean(two, kernels=["other", "stride"]).kernels] == ["stride", "other"]
 
 
+def test_an_option_of_several_may_be_one_or_none():
+    (kernel,) = clean(PTX, launches=LAUNCH, kernels=None, include=None).kernels
+    assert str(kernel.launch) == "grid 2, block 64"
+    assert clean(PTX, launches=None).kernels[0].launch is None
+
+
 def test_several_launches_of_one_kernel_are_several_results():
     report = clean(PTX, launches=[LAUNCH, Launch("*", grid=1, block=32)])
     assert [str(kernel.launch) for kernel in report.kernels] == ["grid 2, block 64", "grid 1, block 32"]

@@ -23,7 +23,7 @@ from ptxaudit.base.work import REQUEST, Account, elements
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.lanes import FULL_MASK, LANE_BITS, LANES, pack
 from ptxaudit.engine.domain.rounds import NotAffine, Round
-from ptxaudit.engine.domain.value import DTYPES, Value, known, squeeze
+from ptxaudit.engine.domain.value import DTYPES, Value, known, opaque, squeeze
 from ptxaudit.engine.memory import matrices
 from ptxaudit.engine.memory.cells import LATER, NEVER, PLACE, UNORDERED, Bytes, Cells, Unsafe
 from ptxaudit.engine.memory.clusters import ALONE
@@ -135,10 +135,11 @@ class Shared(Shadow):
                 self.trusted.add(at.index)
         return value, sure, why
 
-    def store(self, at: Reference) -> None:
-        active, _, place = self._place(at)
+    def store(self, at: Reference) -> Results | None:
+        """Performs a store; returns what an atomic operation returns, if that is known."""
+        active, all_of_them, place = self._place(at)
         if at.op.space == "generic" and not active.any():
-            return
+            return None
         if isinstance(place, Reason) and self.env.cluster != ALONE:
             raise Unsafe(Reason(Kind.STORE_TO_CLUSTER, at.index))
         values, size, lanes = self._written(at)
@@ -149,7 +150,7 @@ class Shared(Shadow):
         of_matrices, lap, lasting = at.op.name == STORE_MATRIX, self._lap(), at.op.name == COPY_ASYNC
         touch = self._together(at.view, active) if of_matrices else self._touch(at.view, active)
         if not self._tracked(touch):
-            return
+            return None
         if lap is not None and isinstance(place, Value) and at.op.name == "atom" and not lap.mentions(place):
             pass  # the operands do not matter if the words are unknown
         elif lap is not None and (isinstance(place, Reason) or any(lap.mentions(v) for v in (place, *(values or ())))):
@@ -158,10 +159,13 @@ class Shared(Shadow):
         if astray.any():
             self._astray(at, touch, astray, size, lasting)
             if not self._tracked(touch):
-                return
-        self.clock += 1
+                return None
         if at.op.name == "atom" and values is not None:
-            return self._update(at, values, size, touch, places)
+            before = self._before(at, place, touch, places, size) if all_of_them and at.certain else None
+            self.clock += 1
+            self._update(at, values, size, touch, places)
+            return before
+        self.clock += 1
         value, is_known, blocks = self._stored(at, values, size, active)
         for cells, offsets, going in places:
             bytes_ = self._bytes(cells, offsets, going & ~self.free[touch.kind][:, None], touch, size)
@@ -173,6 +177,30 @@ class Shared(Shadow):
                 if (there & ~(sure & (new == before))).any() or follows and not (sure & there).all():
                     raise NotAffine  # the rounds change the bytes
             cells.write(bytes_, self.clock, new, sure, blocks[where], lasting, self._reason(values))
+        return None
+
+    def _before(self, at: Reference, place: Value | Reason, touch: Touch, places: Places, size: int) -> Results | None:
+        """What an atomic operation returns: the words before it, as a load would find them, in lanes that share their
+        word with no other one; which of several comes first is unknown.
+        """
+        widths = [at.op.bits // BYTE if d is None else d.bits // BYTE for d in at.op.dst]
+        if not any(at.op.dst) or sum(widths) != size or not set(widths) <= set(WIDTHS) or isinstance(place, Reason):
+            return None
+        alone = np.zeros_like(touch.active)
+        for cells, offsets, going in places:
+            word = touch.kind[:, None] * cells.size + offsets
+            _, first, count = np.unique(word[going], return_index=True, return_counts=True)
+            lanes = np.flatnonzero(going)[first[count == 1]]
+            alone.reshape(-1)[lanes] = True
+        value, sure, _ = self._read(at, place, replace(touch, active=alone), size)
+        out, start = [], 0
+        for d, width in zip(at.op.dst, widths, strict=True):
+            part, start = slice(start, start + width), start + width
+            mine: np.ndarray = alone & np.logical_and.reduce(sure[:, :, part], axis=2)
+            word = np.ascontiguousarray(value[:, :, part]).view(DTYPES[width * BYTE])[:, :, 0]
+            default = opaque(width * BYTE if d is None else d.bits, Reason(Kind.LOADED_BY_ATOMIC, at.index))
+            out.append(_joined(default, known(word), mine, at.active, Reason(Kind.LOADED_BY_ATOMIC, at.index)))
+        return tuple(out)
 
     def _stored(
         self, at: Reference, values: list[Value] | None, size: int, active: np.ndarray

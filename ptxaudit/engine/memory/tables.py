@@ -5,8 +5,8 @@
 `plan` examines the sites that a run left undecided. If the values that decide them are read from shared memory, and a
 store there can write a number that the launch determines, the run is repeated with a shadow of shared memory
 (`shadow`); for all other kernels nothing is done. Whether a value can be known is computed over definitions,
-regardless of order: a number loaded from unspecified memory, the result of an atomic operation or of a floating-point
-operation that is not modelled never becomes known. An atomic operation may leave a known number where a store did.
+regardless of order: a number loaded from unspecified memory, or the result of a floating-point operation that is not
+modelled, never becomes known. An atomic operation may leave and return a known number where a store left one.
 
 There is no plan if an instruction writes shared memory at places or times that cannot be tracked: bulk copies,
 barrier objects, stores to other blocks of a cluster, unmodelled calls.
@@ -80,7 +80,7 @@ def plan(
     """
     specified = env.facts.memory is not None
     first = graph.slice(roots, specified, whether, account, SharedWrites())
-    reads = any(op.name == "load" and op.space in SHARED_SPACES for k in first.instructions for op in first.ops[k])
+    reads = any(_reads(op) for k in first.instructions for op in first.ops[k])
     reductions = [k for k in sorted(first.instructions) if any(op.name == REDUCTION for op in first.ops[k])]
     if not reads and not reductions:
         return None
@@ -113,6 +113,11 @@ def plan(
 def _writes(instruction: Instruction) -> bool:
     """Whether the instruction may write shared memory, at places that can be tracked."""
     return any(op.name in WRITES and op.space in SHARED_SPACES for op in instruction.ops)
+
+
+def _reads(op: Op) -> bool:
+    """Whether an operation returns what is in shared memory, as far as that is modelled."""
+    return op.space in SHARED_SPACES and (op.name == "load" or operands_of(op) > 0)
 
 
 def _data(op: Op) -> Sequence[Operand]:
@@ -226,7 +231,7 @@ class _Knowable:
         counters = self.env.facts.counters
         if op.name == "atom" and counters is not None and index in counters.by:
             return []
-        if op.name == "load":
+        if op.name == "load" or _reads(op):
             if not self._load(op):
                 self.never.add(place)
             return []

@@ -189,6 +189,93 @@ OPEN = {
 }
 
 
+OWN = "st.shared.u32 [%r5], %r7;\nbar.sync 0;\n"  # a word of each thread
+USED = "and.b32 %r20, %r31, 1023;"
+RETURNED = {  # of operations whose words are known before
+    "words of their own": f"{OWN}atom.shared.add.u32 %r31, [%r5], %r13;\n{USED}",
+    "twice": f"{OWN}atom.shared.add.u32 %r31, [%r5], %r13;\natom.shared.max.u32 %r31, [%r5], 40;\n{USED}",
+    "some lanes": (
+        f"{OWN}mov.u32 %r31, 3; and.b32 %r42, %r1, 3; setp.eq.u32 %p4, %r42, 1;\n"
+        f"@%p4 atom.shared.exch.b32 %r31, [%r5], 7;\n{USED}"
+    ),
+    "compared": f"{OWN}atom.shared.cas.b32 %r31, [%r5], %r7, 99;\natom.shared.cas.b32 %r32, [%r5], 99, 1;\n"
+    "add.u32 %r31, %r31, %r32;\n" + USED,
+    "wide": (
+        f"{BEGIN}mov.u64 %rd7, 77777; setp.lt.u32 %p4, %r1, 8; mov.u64 %rd6, 0;\n"
+        "@%p4 atom.shared.add.u64 %rd6, [%r41+512], %rd7;\nshr.u64 %rd6, %rd6, 7; cvt.u32.u64 %r31, %rd6;\n" + USED
+    ),
+    "words of another warp behind a barrier": (
+        f"{OWN}atom.shared.add.u32 %r31, [%r5], 5;\nbar.sync 0;\natom.shared.xor.b32 %r31, [%r12], %r31;\n{USED}"
+    ),
+    "one word by one thread": (
+        f"{ONE}mov.u32 %r31, 0;\n{FIRST}atom.shared.add.u32 %r31, [%r2], 4;\n"
+        f"{FIRST}atom.shared.add.u32 %r31, [%r2], %r31;\n{FIRST}st.shared.u32 [%r2+64], %r31;\nbar.sync 0;\n"
+        "ld.shared.u32 %r31, [%r2+64];\nmul.lo.u32 %r31, %r31, %r1;\n" + USED
+    ),
+    "in a loop": (
+        f"{OWN}mov.u32 %r42, 0;\nL: atom.shared.add.u32 %r31, [%r5], %r42;\nadd.u32 %r42, %r42, 1;"
+        f" setp.lt.u32 %p4, %r42, 50;\n@%p4 bra L;\n{USED}"
+    ),
+    "added up in a loop": (
+        f"{OWN}mov.u32 %r42, 0; mov.u32 %r43, 0;\nL: atom.shared.add.u32 %r31, [%r5], 3;\nadd.u32 %r43, %r43, %r31;"
+        f"\nadd.u32 %r42, %r42, 1; setp.lt.u32 %p4, %r42, 40;\n@%p4 bra L;\nand.b32 %r20, %r43, 1023;"
+    ),
+    "a generic address": (
+        f"{OWN}cvt.u64.u32 %rd7, %r5; cvta.shared.u64 %rd8, %rd7;\natom.add.u32 %r31, [%rd8], %r13;\n{USED}"
+    ),
+}
+NOT_RETURNED = {
+    "a word of several lanes": (f"{BEGIN}atom.shared.add.u32 %r31, [%r40], %r13;\n{USED}", "an atomic"),
+    "a word of several lanes, to which they add nothing": (
+        f"{BEGIN}{FIRST}red.shared.add.u32 [%r40], 1;\natom.shared.max.u32 %r31, [%r40], %r1;\n{USED}",
+        "an atomic",
+    ),
+    "a word of both warps": (
+        f"{ONE}mov.u32 %r31, 0; and.b32 %r42, %r1, 31; setp.eq.u32 %p4, %r42, 0;\n"
+        f"@%p4 atom.shared.add.u32 %r31, [%r2], 1;\n{USED}",
+        "an atomic",
+    ),
+    "a word of both warps, one after the other": (
+        f"{ONE}mov.u32 %r31, 0; setp.eq.u32 %p4, %r1, 32;\n{FIRST}atom.shared.add.u32 %r31, [%r2], 1;\n"
+        f"@%p4 atom.shared.add.u32 %r31, [%r2], 1;\n{USED}",
+        "an atomic",
+    ),
+    "a word to which another warp stores": (
+        f"{OWN}atom.shared.add.u32 %r31, [%r5], 1;\nst.shared.u32 [%r12], 5;\n{USED}",
+        "an atomic",
+    ),
+    "an unknown word": (
+        f"ld.global.u32 %r42, [%rd1];\nst.shared.u32 [%r5], %r42;\nbar.sync 0;\n"
+        f"atom.shared.add.u32 %r31, [%r5], 1;\n{USED}",
+        "an atomic",
+    ),
+    "floats": (
+        f"{OWN}atom.shared.add.f32 %r31, [%r5], 0f3F800000;\n{USED}".replace("%r31, [%r5], 0f", "%f1, [%r5], 0f")
+        .replace("atom", ".reg .f32 %f<3>; atom")
+        .replace("and.b32 %r20, %r31", "mov.b32 %r31, %f1; and.b32 %r20, %r31"),
+        "an atomic",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RETURNED)
+def test_results_of_atomic_operations_are_exact_where_no_order_decides_them(name):
+    for turn in TURNS:
+        verdict, last = told(RETURNED[name], turn)
+        assert not verdict.wrong, verdict.wrong
+        assert last.status is Status.EXACT, last
+
+
+@pytest.mark.parametrize("name", NOT_RETURNED)
+def test_results_of_atomic_operations_in_no_order_are_data_dependent(name):
+    body, reason = NOT_RETURNED[name]
+    for turn in TURNS:
+        verdict, last = told(body, turn)
+        assert last.status is Status.DATA_DEPENDENT, last
+        assert reason in str(last.reason)
+        assert not verdict.wrong
+
+
 @pytest.mark.parametrize("name", KNOWN)
 def test_commutative_updates_are_exact(name):
     for turn in TURNS:

@@ -167,7 +167,7 @@ class Machine:
                 ready.append(warp)
             alive = sum(not w.ended for w in warps)
             if arrived[number] >= (count or alive * LANES):
-                ready += _answered(waiting.pop(number))
+                ready += _answered(waiting.pop(number, []))  # bar.arrive waits for nobody
                 arrived[number] = 0
 
 

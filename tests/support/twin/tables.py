@@ -134,7 +134,7 @@ class Table:
         for _ in range(self.rng.choice([1, 1, 2, 3])):
             if self.chance(0.1):
                 kind = self.rng.choice([k for k in UPDATES if WIDTH[k.split(".")[1]] == size * 8])
-            address, v = self.place(size, 0.3), self.mixed() if self.chance(0.6) else self.word()
+            address, v = self.place(size, self.rng.choice([0.3, 1])), self.mixed() if self.chance(0.6) else self.word()
             if kind.startswith(("inc", "dec")) and self.chance(0.7):
                 v = str(self.rng.choice([0, 3, 100]))
             if size == 8:
@@ -142,9 +142,13 @@ class Table:
                 self.put(f"mul.wide.u32 {w}, {v}, {self.rng.choice([1, 0x10001])};")
                 v = w
             guard, more = self.guard(), f", {v}" if kind.startswith("cas") else ""
-            if more or kind.startswith("exch") or self.chance(0.2):
+            if more or kind.startswith("exch") or self.chance(0.4):
                 old = self.new("rd" if size == 8 else "r")
+                self.put(f"mov.b{8 * size} {old}, {self.rng.choice([0, 9])};")
                 self.put(f"{guard}atom.shared.{kind} {old}, [{address}], {v}{more};")
+                if size == 4 and self.chance(0.6):
+                    self.words.append(old)
+                    self.use(old)
             else:
                 self.put(f"{guard}red.shared.{kind} [{address}], {v};")
 

@@ -371,19 +371,39 @@ static unsigned new_slot(void) {
     return slots + 1 < SLOTS ? ++slots : 0;
 }
 
-/* Copies the allocations behind the launch's pointers to .npy files: numpy/lib/format.py, version 1.0. */
+/* Pointers among a launch's parameters, also within structures. */
+static unsigned pointers_of(const Values *values, CUdeviceptr *found) {
+    unsigned count = 0;
+    for (size_t at = 0; at + sizeof *found <= values->size && count < MOST_KEPT; at += sizeof *found)
+        if (is_pointer(values->bytes + at)) memcpy(found + count++, values->bytes + at, sizeof *found);
+    return count;
+}
+
+/* The memory behind a pointer: its allocation, or if that is larger than what is kept (the pool of a framework), from the pointer on, up
+   to the next pointer of the launch. */
+static int extent_of(CUdeviceptr pointer, const CUdeviceptr *others, unsigned count, CUdeviceptr *base, size_t *size) {
+    if (!p_range || p_range(base, size, pointer) != CUDA_SUCCESS || !*size) return 0;
+    if (*size <= most_array) return 1;
+    CUdeviceptr end = *base + *size;
+    if (end - pointer > most_array) end = pointer + most_array;
+    for (unsigned at = 0; at < count; at++)
+        if (others[at] > pointer && others[at] < end) end = others[at];
+    *base = pointer;
+    *size = end - pointer;
+    return 1;
+}
+
+/* Copies the memory behind the launch's pointers to .npy files: numpy/lib/format.py, version 1.0. */
 static void read_memory(const Launch *launch, Values *values) {
     static unsigned files;
-    CUdeviceptr told[MOST_KEPT];
-    unsigned count = 0, ready = 0;
+    CUdeviceptr told[MOST_KEPT], pointers[MOST_KEPT];
+    unsigned count = 0, ready = 0, all = pointers_of(values, pointers);
     Text *line = &values->memory;
     say(line, ", \"memory\": [");
-    for (unsigned at = 0; at < values->count && count < MOST_KEPT; at++) {
-        CUdeviceptr pointer, base = 0;
+    for (unsigned at = 0; at < all; at++) {
+        CUdeviceptr base = 0;
         size_t size = 0;
-        if (!values->places[at].pointer) continue;
-        memcpy(&pointer, values->bytes + values->places[at].offset, sizeof pointer);
-        if (!p_range || p_range(&base, &size, pointer) != CUDA_SUCCESS || !size || size > most_array) continue;
+        if (!extent_of(pointers[at], pointers, all, &base, &size)) continue;
         unsigned before = 0;
         while (before < count && told[before] != base) before++;
         if (before < count) continue;

@@ -3,7 +3,8 @@
     contents([Extent(0x7f2c4a000000, 4096, "<i4")], most=65536, stream=0)   ->  ([(0x7f2c4a000000, b"\\x93NUMPY…")], "")
 
 Overlapping extents are read as one, so that each byte is read once and has one value for all pointers to it. For a
-pointer with an unknown extent, the whole allocation is read.
+pointer with an unknown extent, the whole allocation is read; if that is larger than what is kept (the pool of a
+framework), the memory from the pointer on, up to the next pointer.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def contents(extents: Sequence[Extent], most: int, stream: int = 0) -> tuple[lis
     driver = _driver()
     if driver is None:
         return [], "the data behind pointers is not kept: there is no CUDA driver"
-    known = [extent for extent in map(driver.whole, extents) if extent is not None and extent.size]
+    known = [extent for one in extents if (extent := _extent(driver, one, extents, most)) is not None and extent.size]
     wanted = [extent for extent in _joined(known) if extent.size is not None and extent.size <= most]
     if not wanted:
         return [], ""
@@ -40,6 +41,15 @@ def contents(extents: Sequence[Extent], most: int, stream: int = 0) -> tuple[lis
         return [], "the data behind pointers is not kept: the stream of a launch failed"
     found = [(extent, driver.read(extent)) for extent in wanted]
     return [(extent.address, npy(data, extent.type)) for extent, data in found if data is not None], ""
+
+
+def _extent(driver: Driver, one: Extent, others: Sequence[Extent], most: int) -> Extent | None:
+    """The memory behind a pointer; None if there is none."""
+    whole = driver.whole(one)
+    if whole is None or one.size is not None or whole.size is None or whole.size <= most:
+        return whole
+    ends = [whole.address + whole.size, one.address + most, *(o.address for o in others if o.address > one.address)]
+    return Extent(one.address, min(ends) - one.address)
 
 
 def _joined(extents: Sequence[Extent]) -> list[Extent]:

@@ -81,14 +81,15 @@ def not_begun(function: Function, spent: Exhausted) -> KernelResult:
     )
 
 
-def _reach(function: Function, graph: Graph, launch: Launch, facts: Facts) -> Reach | None:
-    """The reach of addresses under a launch that specifies where its buffers really are.
+def _reach(function: Function, graph: Graph, launch: Launch, visible: Seen, facts: Facts) -> Reach | None:
+    """The reach of addresses under a launch. visible: what the code sees of it.
 
-    If the buffers were placed by ptxaudit, a number says nothing about the memory at it.
+    Where the buffers lie is a number only if the launch specifies where they really are.
     """
-    if launch.grid is None or launch.block is None or not launch.memory:
+    if launch.grid is None or launch.block is None:
         return None
-    return Reach(graph, environment(function, launch, facts, three(launch.block)))
+    number = launch if launch.memory else visible.launch
+    return Reach(graph, environment(function, number, facts, three(launch.block)))
 
 
 class _Asked(Record):
@@ -170,12 +171,14 @@ def _specified(
         code=code.functions,
     )
     if launch is not None and (launch.buffers or symbols.variables):
-        reach = _reach(function, graph, launch, facts)
-        memory = given(graph, origins, launch.buffers, symbols.variables, reach)
+        reach = _reach(function, graph, launch, visible, facts)
+        memory = given(graph, origins, launch.buffers, symbols.variables, reach, placed=bool(launch.memory))
         facts = replace(facts, memory=replace(memory, pointers=visible.pointers))
         variables = {name: address for name, (address, _) in symbols.variables.items()}
         pointed = (*launch.buffers, *symbols.variables.values())
-        facts = replace(facts, counters=tickets.counters(graph, origins, pointed, variables))
+        facts = replace(
+            facts, counters=tickets.counters(graph, origins, pointed, variables, None if reach is None else reach.of)
+        )
     facts = replace(facts, memory=code.beside(facts.memory))
     if launch is None or launch.grid is not None and launch.block is not None:
         return facts

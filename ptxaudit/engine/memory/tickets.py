@@ -23,7 +23,7 @@ from ptxaudit.engine.domain.value import words_at
 from ptxaudit.engine.memory import given
 from ptxaudit.engine.memory.given import SPACES
 from ptxaudit.engine.memory.origins import Origins
-from ptxaudit.engine.memory.writers import reached_by, writers
+from ptxaudit.engine.memory.writers import Spot, reached_by, writers
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Op
 
@@ -68,14 +68,20 @@ def drawn(op: Op) -> bool:
 
 
 def counters(
-    graph: Graph, origins: Origins, buffers: Iterable[tuple[int, np.ndarray]], variables: Mapping[str, int]
+    graph: Graph,
+    origins: Origins,
+    buffers: Iterable[tuple[int, np.ndarray]],
+    variables: Mapping[str, int],
+    spot: Spot | None = None,
 ) -> Counters | None:
-    """The counters of a kernel; None if there are none. variables: name -> address of buffers that are variables."""
+    """The counters of a kernel; None if there are none. variables: name -> address of buffers that are variables.
+    spot: as of `writers`.
+    """
     places = sorted(buffers, key=lambda buffer: buffer[0])
     by: list[set[int]] = [set() for _ in places]
     draws: dict[int, int] = {}
     assumed = False
-    found = writers(graph)
+    found = writers(graph, spot)
     if found is None:
         return None
     for index, op in found:

@@ -7,21 +7,25 @@ This is a points-to analysis by the pointers from which an address is computed (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from ptxaudit.engine.memory.given import SPACES
-from ptxaudit.engine.memory.origins import Base, Origins
+from ptxaudit.engine.memory.origins import LOWEST_POINTER, Base, Origins
+from ptxaudit.engine.ops.ranges import Range
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.transfers import is_unresolved
 
+Spot = Callable[[int, Op], Range | None]  # an instruction and its access -> the range of addresses, as of `Reach.of`
 
-def writers(graph: Graph) -> list[tuple[int, Op]] | None:
+
+def writers(graph: Graph, spot: Spot | None = None) -> list[tuple[int, Op]] | None:
     """The stores and atomic operations that may write memory that a launch specifies, each with its instruction.
 
-    None if unseen code may write there too.
+    None if unseen code may write there too. spot: of a launch; a store through a null pointer writes nothing, as no
+    memory is so low.
     """
     found = []
     for instruction in graph.function.instructions:
@@ -33,9 +37,15 @@ def writers(graph: Graph) -> list[tuple[int, Op]] | None:
         for op in instruction.ops:
             if op.space in SPACES and op.name == "clobber":
                 return None
-            if op.space in SPACES and op.name in ("store", "atom"):
+            if op.space in SPACES and op.name in ("store", "atom") and not _through_null(instruction.index, op, spot):
                 found.append((instruction.index, op))
     return found
+
+
+def _through_null(index: int, op: Op, spot: Spot | None) -> bool:
+    """All addresses of a store are known to be below any memory."""
+    places = None if spot is None else spot(index, op)
+    return places is not None and not places.name and places.high < LOWEST_POINTER
 
 
 def reached_by(

@@ -31,17 +31,18 @@ def given(
     pointed: Iterable[tuple[int, np.ndarray]],
     variables: Mapping[str, tuple[int, np.ndarray]],
     reach: Reach | None = None,
+    placed: bool = False,
 ) -> Given:
     """The memory that the launch specifies, with what the kernel may change of it.
 
     origins: of the kernel's addresses under this launch. pointed: (address, bytes) of each buffer to which a pointer
         points; variables: name -> the same, for variables of the module. reach: the ranges of its addresses under
-        this launch, if the buffers are at their real addresses.
+        this launch, if it has a shape. placed: whether the buffers are at their real addresses.
     """
     instructions = graph.function.instructions
     buffers = tuple(sorted((*pointed, *variables.values()), key=lambda buffer: buffer[0]))
     places = {name: address for name, (address, _) in variables.items()}
-    written, pointers = _written(graph, origins, buffers, places, reach)
+    written, pointers = _written(graph, origins, buffers, places, reach, placed)
     read_only = frozenset(i.index for i in instructions if promised(i))
     awaited = frozenset(i.index for i in instructions if ordered(i))
     trusted = tuple(at not in written for at in range(len(buffers)))
@@ -54,22 +55,26 @@ def _written(
     buffers: Sequence[tuple[int, np.ndarray]],
     variables: Mapping[str, int],
     reach: Reach | None,
+    placed: bool,
 ) -> tuple[set[int], bool]:
     """(positions of buffers that the kernel may write, whether that relies on the objects to which pointers point)."""
     everything = set(range(len(buffers))), True
-    found = writers(graph)
+    found = writers(graph, None if reach is None else reach.of)
     if found is None:
         return everything
     out: set[int] = set()
     pointers = False
     for index, op in found:
-        spot = None if reach is None else reach.of(index, op)
-        if spot is not None and not spot.name:
-            out |= _overlapped(spot, op, buffers)
+        spot = reach.of(index, op) if placed and reach is not None else None
+        within = _overlapped(spot, op, buffers) if spot is not None and not spot.name else None
+        if within is not None and len(within) <= 1:
+            out |= within
             continue
         bases = origins.bases(index, op)
         reached, beyond = (set(), True) if bases is None else reached_by(bases, origins, buffers, variables)
-        if beyond:
+        if within is not None:
+            reached = within if beyond else within & reached
+        elif beyond:
             return everything
         out |= reached
         pointers = True

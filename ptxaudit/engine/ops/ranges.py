@@ -32,7 +32,7 @@ def plus(a: Range, b: Range, bits: int) -> Range | None:
     if not (a.name or b.name) and not a.high + b.high >> bits:
         return Range(a.low + b.low, a.high + b.high)
     for r in (a, b):
-        if not r.name and r.low == r.high and r.high >> (bits - 1):  # a negative constant
+        if not r.name and r.low >> (bits - 1):  # a negative number
             other = b if r is a else a
             moved = Range(other.low + r.low - (1 << bits), other.high + r.high - (1 << bits), other.name)
             return moved if moved.name or moved.low >= 0 else None
@@ -52,9 +52,19 @@ def and_(op: Op, a: Range, b: Range) -> Range | None:
     return None if a.name or b.name else Range(0, min(a.high, b.high))
 
 
+_INVERSE = (0x0F, 0x33, 0x55)  # tables of the functions ~a, ~b and ~c
+
+
+def inverse(op: Op, a: Range) -> Range | None:
+    largest = (1 << op.bits) - 1
+    return None if a.name else Range(largest - a.high, largest - a.low)
+
+
 def lop3(op: Op, a: Range, b: Range, c: Range) -> Range | None:
     """A bitwise function: bounded by each operand whose zero bits are zero in the result, else by all operands."""
     table = op.attrs[0]
+    if table in _INVERSE:
+        return inverse(op, (a, b, c)[_INVERSE.index(table)])
     masks = [r.high for r, zero in zip((a, b, c), (0x0F, 0x33, 0x55)) if not table & zero]
     if any(r.name for r in (a, b, c)) or table & 1 and not masks:
         return None
@@ -132,6 +142,8 @@ def maximum(op: Op, a: Range, b: Range) -> Range | None:
 
 def _as_signed(a: Range, bits: int) -> tuple[int, int]:
     half = 1 << bits - 1
+    if a.low >= half:
+        return a.low - 2 * half, a.high - 2 * half
     return (a.low, a.high) if a.high < half else (-half, half - 1)
 
 
@@ -163,10 +175,16 @@ def upper_product(op: Op, a: Range, b: Range) -> Range | None:
 
 
 def times_signed(op: Op, a: Range, b: Range, c: Range | None = None) -> Range | None:
-    """A product of signed numbers of half its width, plus c if given; only if neither factor is negative."""
-    if max(a.high, b.high) >> op.bits // 2 - 1:
+    """A product of signed numbers of half its width, plus c if given; only if all results have one sign."""
+    if a.name or b.name:
         return None
-    return times(a, b) if c is None else mad(op, a, b, c)
+    ends = [x * y for x in _as_signed(a, op.bits // 2) for y in _as_signed(b, op.bits // 2)]
+    low, high = min(ends), max(ends)
+    if low < 0 <= high:
+        return None
+    around = 0 if low >= 0 else 1 << op.bits
+    product = Range(low + around, high + around)
+    return product if c is None else plus(product, c, op.bits)
 
 
 def piece(op: Op, a: Range) -> Range | None:

@@ -327,6 +327,7 @@ OPS |= {
         strict=True,
         bits=tristates.of_width(tristates.invert),
         origin=Origin.NUMBER,
+        range=ranges.inverse,
     ),
     "cnot": Row(lambda bits, attrs, a: (a == 0).astype(a.dtype), "s", origin=Origin.NUMBER),
     "lop3": Row(

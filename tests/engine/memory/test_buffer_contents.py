@@ -160,6 +160,31 @@ def test_store_before_a_buffer_keeps_it(tmp_path, isa):
     assert neighbours(tmp_path, "above", isa, PLACE - 512).status == "exact"
 
 
+OPTIONAL = """
+extern "C" __global__ void k(const int* index, unsigned* counter, int* copy) {
+    __shared__ volatile int s[4096], tile;
+    if (threadIdx.x == 0) tile = atomicAdd(counter, 1);
+    __syncthreads();
+    int x = index[tile * 64 + threadIdx.x];
+    if (copy) copy[threadIdx.x * 2] = x;
+    s[x] = 1;
+}
+"""
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("copy, exact", [(0, True), (PLACE, True), (None, False)])
+def test_null_pointer_leads_to_no_buffer(tmp_path, isa, copy, exact):
+    """Neither to one that is read nor to a counter, wherever they lie: no device memory has so low an address."""
+    source = tmp_path / "optional.cu"
+    source.write_text(OPTIONAL)
+    index = (np.arange(256) * 2).astype(np.int32)
+    launch = ptxaudit.Launch("k", grid=4, block=64, params=[index, np.zeros(1, np.uint32), copy])
+    found = ptxaudit.audit(source, isa=isa, launches=[launch]).sites
+    (site,) = (site for site in found if site.source.line == 1 + OPTIONAL[: OPTIONAL.index("s[x]")].count("\n"))
+    assert (site.status == "exact") == exact and site.wavefronts == (16 if exact else None)
+
+
 def test_discarded_buffer_contents_are_unknown(tmp_path):
     path = tmp_path / "k.ptx"
     path.write_text(

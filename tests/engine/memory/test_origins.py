@@ -57,7 +57,7 @@ ANYWHERE = {
         HALVES + "mov.u64 %q, %b; @%z bra L; @%p bra M; mov.b64 %q, {%lo, %hi}; M: add.u64 %q, %q, 4; L: bar.sync 1;"
     ),
     "one of two ways": HALVES + "mov.u64 %q, %b; @%z bra L; mov.b64 %q, {%lo, %hi}; L: add.u64 %q, %q, %t;",
-    "a number alone": "cvt.u64.u32 %q, %low; shl.b64 %q, %q, 16;",
+    "a number alone": "cvt.u64.u32 %q, %low; shl.b64 %q, %q, 32;",
     "a pointer, twice": "mul.lo.u64 %q, %b, 2;",
     "a product": "cvt.u64.u32 %d1, %w0; mul.lo.u64 %q, %n, %d1;",
     "through shared memory": "ld.global.u64 %q, [%c]; st.shared.u64 [s], %q; bar.sync 0; ld.shared.u64 %q, [s];",

@@ -43,9 +43,7 @@ LACKING = {
         "abs bfe.s bfi bfind.s bfind.u bmsk brev clz cnot div.s div.u fns madwide.s mov mulhi.s mulhi.u"
         " mulwide.s rem.s rem.u sad.s sad.u shf.l shf.r szext.s szext.u"
     ),
-    "range": (
-        "abs bfe.s bfi bfind.s bfind.u bmsk brev clz cnot fns neg not prmt sad.s sad.u sext shf.r szext.s szext.u"
-    ),
+    "range": ("abs bfe.s bfi bfind.s bfind.u bmsk brev clz cnot fns neg prmt sad.s sad.u sext shf.r szext.s szext.u"),
 }
 # Operations without a row: memory, control, warp operations, unmodelled operations, and those that query the launch.
 OTHER = {"load", "store", "atom", "clobber", "opaque", "cvta", "cvta.to", "isspacep", "mapa", "getctarank", "call"}

@@ -247,7 +247,7 @@ class Cells:
             return self.write_diverged(at, clock, value, sure, blocks, lasting, why=why)
         for warp in distinct(at.warp):  # one by one: nothing orders them, which `write_diverged` detects
             some = at.warp == warp
-            order, first, reduced = _by_cell(at.cell, np.flatnonzero(some))
+            order, first, reduced = by_cell(at.cell, np.flatnonzero(some))
             alike = reduced(np.minimum, value) == reduced(np.maximum, value)
             keep = order[first]
             group, lanes = reduced(np.bitwise_and, at.group), reduced(np.bitwise_or, at.lanes)
@@ -318,7 +318,7 @@ class Cells:
         many: Callable[[np.ndarray], np.ndarray] = lambda a: np.repeat(a, update.size)
         for one in distinct(warp) if len(distinct(start)) < len(start) else (None,):
             some = np.arange(len(start)) if one is None else np.flatnonzero(warp == one)
-            order, first, reduced = _by_cell(start, some)
+            order, first, reduced = by_cell(start, some)
             keep = order[first]
             words = at.some((keep[:, None] * update.size + np.arange(update.size)).reshape(-1))
             words = words.by_several(many(reduced(np.bitwise_and, group)), many(reduced(np.bitwise_or, lanes)))
@@ -432,7 +432,7 @@ class Cells:
         return value, sure, why, {d for d in range(3) if asked >> d & 1}
 
     def _note(self, flat: dict[str, np.ndarray], at: Bytes, some: np.ndarray, clock: int, index: int) -> None:
-        order, first, reduced = _by_cell(at.cell, some)
+        order, first, reduced = by_cell(at.cell, some)
         warp, most = reduced(np.minimum, at.warp), reduced(np.maximum, at.warp)
         keep = order[first]
         cell = at.cell[keep]
@@ -450,7 +450,7 @@ class Cells:
         flat["seen"][cell], flat["loaded"][cell], flat["by"][cell] = epoch, clock, index
 
 
-def _by_cell(
+def by_cell(
     cell: np.ndarray, some: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, Callable[[np.ufunc, np.ndarray], np.ndarray]]:
     """(bytes of an access sorted by cell, where each cell begins, a reduction of arrays (m,) to numbers per cell)."""

@@ -220,10 +220,10 @@ class View:
         """Writes a register under an unknown guard: it then holds the old or the new value. truths: of the new one."""
         if value.bits != reg.bits and reg.bits in DTYPES:
             value = affine.fit(value, reg.bits)
-        if reg.name not in self.registers.values and (classes := classes_of(undecided)) is not None:
-            if classes.shape[1] == 1:  # all lanes agree: where it fails, nothing in the warp may read the register
-                self.write(reg, value, None)
-                return self.note_truths(reg, truths)
+        classes = None if reg.name in self.registers.values else classes_of(undecided)
+        if classes is not None and classes.shape[1] == 1:  # where it fails, nothing in the warp may read the register
+            self.write(reg, value, None)
+            return self.note_truths(reg, truths)
         left = self.where(guard, holds=False).read(reg)  # anything, if nothing has written it
         before = self.truths.get(reg.name, same_truths.NOWHERE)
         chosen = operations.apply(Op("select", bits=reg.bits), (value, left, undecided), index)

@@ -25,7 +25,7 @@ from ptxaudit.engine.domain.lanes import FULL_MASK, LANE_BITS, LANES, pack
 from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.value import DTYPES, Value, known, opaque, squeeze
 from ptxaudit.engine.memory import matrices
-from ptxaudit.engine.memory.cells import LATER, NEVER, PLACE, UNORDERED, Bytes, Cells, Unsafe
+from ptxaudit.engine.memory.cells import LATER, NEVER, PLACE, UNORDERED, Bytes, Cells, Unsafe, by_cell
 from ptxaudit.engine.memory.clusters import ALONE
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.generic import located
@@ -183,23 +183,22 @@ class Shared(Shadow):
         """What an atomic operation returns: the words before it, as a load would find them, in lanes that share their
         word with no other one; which of several comes first is unknown.
         """
-        widths = [at.op.bits // BYTE if d is None else d.bits // BYTE for d in at.op.dst]
+        widths = [(at.op.bits if d is None else d.bits) // BYTE for d in at.op.dst]
         if not any(at.op.dst) or sum(widths) != size or not set(widths) <= set(WIDTHS) or isinstance(place, Reason):
             return None
         alone = np.zeros_like(touch.active)
         for cells, offsets, going in places:
-            word = touch.kind[:, None] * cells.size + offsets
-            _, first, count = np.unique(word[going], return_index=True, return_counts=True)
-            lanes = np.flatnonzero(going)[first[count == 1]]
-            alone.reshape(-1)[lanes] = True
+            words = (touch.kind[:, None] * cells.size + offsets).reshape(-1)
+            order, first, _ = by_cell(words, np.flatnonzero(going))
+            count = np.diff(np.append(first, len(order)))
+            alone.reshape(-1)[order[first[count == 1]]] = True
         value, sure, _ = self._read(at, place, replace(touch, active=alone), size)
-        out, start = [], 0
+        why, out, start = Reason(Kind.LOADED_BY_ATOMIC, at.index), [], 0
         for d, width in zip(at.op.dst, widths, strict=True):
             part, start = slice(start, start + width), start + width
             mine: np.ndarray = alone & np.logical_and.reduce(sure[:, :, part], axis=2)
             word = np.ascontiguousarray(value[:, :, part]).view(DTYPES[width * BYTE])[:, :, 0]
-            default = opaque(width * BYTE if d is None else d.bits, Reason(Kind.LOADED_BY_ATOMIC, at.index))
-            out.append(_joined(default, known(word), mine, at.active, Reason(Kind.LOADED_BY_ATOMIC, at.index)))
+            out.append(_joined(opaque(width * BYTE, why), known(word), mine, at.active, why))
         return tuple(out)
 
     def _stored(

@@ -9,7 +9,7 @@ regardless of order: a number loaded from unspecified memory, or the result of a
 modelled, never becomes known. An atomic operation may leave and return a known number where a store left one.
 
 There is no plan if an instruction writes shared memory at places or times that cannot be tracked: bulk copies,
-barrier objects, stores to other blocks of a cluster, unmodelled calls.
+stores to other blocks of a cluster, unmodelled calls.
 """
 
 from __future__ import annotations

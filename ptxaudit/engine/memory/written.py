@@ -4,9 +4,10 @@
     st.global [p + 4 * loaded]                                        ->   the buffer that p points to
 
 The target of a store follows from the range of its address (`reach`), if that is known and the buffers are at their
-real addresses; else from the pointers from which its address is computed (`origins`): a pointer to one buffer does
-not reach another (C++ [expr.add]: a pointer moves within its array), which the report lists as an assumption. An
-unspecified pointer, and an address without a pointer, may point anywhere.
+real addresses; if it is not, or spans several buffers, from the pointers from which its address is computed
+(`origins`): a pointer to one buffer does not reach another (C++ [expr.add]: a pointer moves within its array), which
+the report lists as an assumption. An unspecified pointer, and an address without a pointer, may point anywhere; a null
+pointer leads nowhere (`writers`).
 """
 
 from __future__ import annotations
@@ -67,17 +68,14 @@ def _written(
     for index, op in found:
         spot = reach.of(index, op) if placed and reach is not None else None
         within = _overlapped(spot, op, buffers) if spot is not None and not spot.name else None
-        if within is not None and len(within) <= 1:
-            out |= within
-            continue
-        bases = origins.bases(index, op)
-        reached, beyond = (set(), True) if bases is None else reached_by(bases, origins, buffers, variables)
-        if within is not None:
-            reached = within if beyond else within & reached
-        elif beyond:
-            return everything
-        out |= reached
-        pointers = True
+        if within is None or len(within) > 1:
+            bases = origins.bases(index, op)
+            reached, beyond = (set(), True) if bases is None else reached_by(bases, origins, buffers, variables)
+            if not beyond:
+                within, pointers = reached if within is None else within & reached, True
+            elif within is None:
+                return everything
+        out |= within
     return out, pointers
 
 

@@ -281,22 +281,31 @@ def unscored_write(reason: str) -> Callable[[Opcode], Lower]:
         space = space_of(o)
 
         def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
-            places = [operand for operand in operands if isinstance(operand, s.Memory)]
-            first = operands[0] if operands else None
-            targets = e.targets(first) if isinstance(first, s.Name | s.Vector | s.Pair) else ()
-            if not places:
-                e.emit("opaque", targets, tuple(v for x in operands for v in e.everything(x)), attrs=(e.opcode, ""))
+            targets, place = _results_and_place(e, operands)
+            if place is None:
                 return
-            address, offset = e.address(places[0], "" if space == "generic" else space)
+            address, _ = e.address(place, "" if space == "generic" else space)
             if targets:
                 e.emit("opaque", targets, (address,), attrs=(e.opcode, ""))
             e.emit("clobber", space=space)
             if _site_space(space):
-                mark(e, places[0], space, reason)
+                mark(e, place, space, reason)
 
         return lower
 
     return resolve
+
+
+def _results_and_place(
+    e: Emitter, operands: tuple[s.Operand, ...]
+) -> tuple[tuple[ir.Reg | None, ...], s.Memory | None]:
+    """(the registers that an instruction writes, its first memory operand); without one, makes the former opaque."""
+    first = operands[0] if operands else None
+    targets = e.targets(first) if isinstance(first, s.Name | s.Vector | s.Pair) else ()
+    place = next((operand for operand in operands if isinstance(operand, s.Memory)), None)
+    if place is None:
+        e.emit("opaque", targets, tuple(v for x in operands for v in e.everything(x)), attrs=(e.opcode, ""))
+    return targets, place
 
 
 _OF_BARRIER = ir.Unknown("the contents of a barrier object", 64)
@@ -316,11 +325,8 @@ def barrier_object(o: Opcode) -> Lower | None:
     space = space_of(o)
 
     def lower(e: Emitter, operands: tuple[s.Operand, ...]) -> None:
-        first = operands[0] if operands else None
-        targets = e.targets(first) if isinstance(first, s.Name | s.Vector | s.Pair) else ()
-        place = next((operand for operand in operands if isinstance(operand, s.Memory)), None)
+        targets, place = _results_and_place(e, operands)
         if place is None:  # pending_count
-            e.emit("opaque", targets, tuple(v for x in operands for v in e.everything(x)), attrs=(e.opcode, ""))
             return
         address, offset = e.address(place, "" if space == "generic" else space)
         if o.plain & _ASKS:

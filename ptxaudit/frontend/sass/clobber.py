@@ -82,7 +82,6 @@ WRITES = {
     "REDAS": "shared",
     "SYNCS": "shared",
     "ARRIVES": "shared",
-    "UTCBAR": "shared",
     "UGETNEXTWORKID": "shared",
 }
 # Accesses to global or local memory by their own address, including unsupported forms.
@@ -143,7 +142,7 @@ def _only_counts(b: Builder) -> bool:
     """
     if b.root == "SYNCS":
         return b.has("ARRIVE", "CCTL", "PHASECHK")
-    return b.root == "UTCBAR" or b.root == "ARRIVES" and b.has("TRANSCNT", "ARVCNT")
+    return b.root == "ARRIVES" and b.has("TRANSCNT", "ARVCNT")
 
 
 def loaded(b: Builder, written: tuple[ir.Reg, ...]) -> None:

@@ -330,15 +330,14 @@ def barrier_object(b: Builder) -> None:
 
     SYNCS.PHASECHK: whether its phase has ended. Lanes with the same operands get the same answer.
     """
-    if b.has("EXCH"):
-        if not b.operand(0).is_zero:
-            raise NoMeaning
-        base, offset = address(b, _memory(b.operand(1)), False)
-        b.emit("store", (), (base, *(_OF_BARRIER,) * 2), WORD_BITS, (WORD_BITS,), space="shared", offset=offset)
-        return unscored_site(b)
     base, offset = address(b, _memory(b.operand(1)), False)
-    place = b.compute("add", base, ir.Const(offset & ((1 << WORD_BITS) - 1)))
-    b.emit("barrier.test", (b.destination(b.operand(0)),), (place, b.integer(b.operand(2))))
+    if not b.has("EXCH"):
+        place = b.compute("add", base, ir.Const(offset & ((1 << WORD_BITS) - 1)))
+        b.emit("barrier.test", (b.destination(b.operand(0)),), (place, b.integer(b.operand(2))))
+    elif b.operand(0).is_zero:
+        b.emit("store", (), (base, *(_OF_BARRIER,) * 2), WORD_BITS, (WORD_BITS,), space="shared", offset=offset)
+    else:
+        raise NoMeaning
     unscored_site(b)
 
 

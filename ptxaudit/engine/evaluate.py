@@ -15,7 +15,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.words import plural
 from ptxaudit.base.work import DEFAULT_BUDGET, Account, Exhausted
-from ptxaudit.engine.answer.assumptions import assumed
+from ptxaudit.engine.answer.assumptions import assumed, with_meetings
 from ptxaudit.engine.answer.kept import Kept
 from ptxaudit.engine.answer.placements import NO_TABLES, Tables, with_placements
 from ptxaudit.engine.answer.result import KernelResult, SiteResult, unfinished
@@ -146,7 +146,7 @@ def _evaluated(
     if simulated and endless is None:
         found |= _by_cases(task, found, settle, account, spent)
     results = results | found
-    sites = tuple(results[i] for i in sorted(results))
+    sites = with_meetings(graph, tuple(results[i] for i in sorted(results)))
     return KernelResult(sites, supposed + assumed(task, code, sites), endless=endless)
 
 

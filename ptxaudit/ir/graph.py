@@ -112,6 +112,10 @@ class Graph(ReachingDefinitions):
         """Whether the condition of a branch may differ between lanes, in either instruction set."""
         return self._differences.differs(index)
 
+    def behind_branches(self) -> frozenset[int]:
+        """PTX: the instructions that lanes may reach in several groups, as they diverged at a branch."""
+        return self._differences.behind_branches()
+
     def may_differ_in_address(self, index: int) -> bool:
         """Lanes that make an access together may have different addresses, by what the code says."""
         return self._differences.differs_in_address(index)

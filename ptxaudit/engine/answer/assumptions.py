@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from math import prod
 
+from msgspec.structs import replace
+
 from ptxaudit.base.work import Exhausted
 from ptxaudit.engine.answer.placements import Tables
 from ptxaudit.engine.answer.result import SiteResult
@@ -52,9 +54,31 @@ def assumed(task: Task, code: Tables, sites: tuple[SiteResult, ...]) -> tuple[st
     )
 
 
+def with_meetings(graph: Graph, sites: tuple[SiteResult, ...]) -> tuple[SiteResult, ...]:
+    """The sites; marked are those whose inferred figures rest on lanes that PTX does not say to be together again.
+
+    (A run marks those that it counts.)
+    """
+    inferred = {site.index for site in sites if site.requests is None and _rests_on_whole_requests(site)}
+    if graph.function.explicit_reconvergence or not inferred:
+        return sites
+    try:
+        inferred &= graph.behind_branches()
+    except Exhausted:
+        pass  # perhaps all of them
+    return tuple(replace(site, meeting_assumed=True) if site.index in inferred else site for site in sites)
+
+
+def _rests_on_whole_requests(site: SiteResult) -> bool:
+    """Whether the figures would be others if parts of a warp made the requests, each of which costs at least 1."""
+    costs = [site.per_request, *((case.low, case.high) for case in site.conditions)]
+    return site.bounds is not None or any(cost is not None and cost[0] > 1 for cost in costs)
+
+
 def _of_branches(sites: tuple[SiteResult, ...]) -> tuple[str, ...]:
-    """The assumption behind counts in PTX where lanes diverge: PTX does not specify where they reconverge."""
-    return (MEETING,) if any(site.meeting_assumed and site.requests is not None for site in sites) else ()
+    """The assumption behind figures in PTX where lanes diverge: PTX does not specify where they reconverge."""
+    told = (site.requests is not None or _rests_on_whole_requests(site) for site in sites if site.meeting_assumed)
+    return (MEETING,) if any(told) else ()
 
 
 def _of_masks(graph: Graph, sites: tuple[SiteResult, ...]) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from ptxaudit.hardware.machine_model import Machine
 from ptxaudit.ir.reasons import Kind, Reason, several
 
 OWN_FORMULA = "each site's own"
+OTHER_BLOCKS = "any other block, or one whose last warp has fewer lanes"  # the case of shapes that were not tried
 
 Answer = Callable[..., SiteResult]  # SiteResult with its first fields given
 
@@ -138,7 +139,7 @@ class Shapes(Record):
         """
         cases = tuple(cases)
         if self.low is not None and any((case.low, case.high) != whole for case in cases):
-            cases = *cases, Case("any other block, or one whose last warp has fewer lanes", *whole, None)
+            cases = *cases, Case(OTHER_BLOCKS, *whole, None)
         return cases if found.wrapped is None else (*cases, found.wrapped)
 
     def around(self, low: int, high: int) -> tuple[int, int]:
@@ -309,7 +310,7 @@ def _of_lines(answer: Answer, groups: tuple[str, ...], shapes: Shapes, found: Fo
     low, high = min(case.low for case in cases), max(case.high for case in cases)
     least = min(low, found.fewest(1)) if found.inexact else low
     if shapes.decides:
-        rest = Case("any other block, or one whose last warp has fewer lanes", 1, LANES)
+        rest = Case(OTHER_BLOCKS, 1, LANES)
         return answer(
             Status.CONDITIONAL,
             several(reason, Reason(Kind.BY_SHAPE)),

@@ -25,7 +25,7 @@ from ptxaudit.base.work import BLOCK, REQUEST, Account
 from ptxaudit.engine.answer.at_most import most_wavefronts
 from ptxaudit.engine.answer.cases import Table, united
 from ptxaudit.engine.answer.common import unaligned_by
-from ptxaudit.engine.answer.conclusion import Bounds, Figures, Found, Shapes, Undecided, strongest
+from ptxaudit.engine.answer.conclusion import OTHER_BLOCKS, Bounds, Figures, Found, Shapes, Undecided, strongest
 from ptxaudit.engine.answer.formula import formula
 from ptxaudit.engine.answer.result import Case, SiteResult
 from ptxaudit.engine.answer.scoring import base_cases
@@ -264,13 +264,14 @@ def _by_nobody(
         answer = SiteResult(index, Status.INVARIANT, never_there(access), per_request=(0, 0), ideal_per_request=(0, 0))
         return replace(answer, ways=0, evidence=evidence)
     if shape.decides:  # the shapes tried do not represent all others
+        most = banks.bounds(machine, access, 1, LANES)[1]
         return SiteResult(
             index,
             Status.CONDITIONAL,
             Reason(Kind.NO_SHAPE_REACHES),
-            per_request=(0, banks.bounds(machine, access, 1, LANES)[1]),
+            per_request=(0, most),
             evidence=evidence,
-            conditions=(Case("the block's shape is one of those taken here", 0, 0, 0),),
+            conditions=(Case("the block's shape is one of those taken here", 0, 0, 0), Case(OTHER_BLOCKS, 0, most)),
         )
     if not here:
         return SiteResult(index, Status.UNREACHED, Reason(Kind.NO_LANE), evidence=evidence)

@@ -67,6 +67,33 @@ def test_count_that_depends_on_reconvergence_states_the_assumption(tmp_path, nam
     assert (MEETING in kernel.assumed) == rests
 
 
+FAR = "shl.b32 n, t, 4; and.b32 n, n, 1023; add.u32 n, n, b; st.shared.u32 [n], v;"  # four wavefronts
+INFERRED = {
+    "parted and met": (f"setp.lt.u32 p, t, 7; @p bra one; add.u32 v, v, 3; one: {FAR} ret;", True),
+    "one wavefront, whichever lanes": (BODIES["parted and met"][0], False),
+    "before it": (f"{FAR} setp.lt.u32 p, t, 7; @p bra one; st.global.u32 [in], v; one: ret;", False),
+    "on one way": (f"setp.lt.u32 p, t, 7; @p bra one; {FAR} one: ret;", False),
+    "all by one parameter": (f"setp.lt.u32 p, n, 7; @p bra one; st.global.u32 [in], v; one: {FAR} ret;", False),
+    "a barrier between": (
+        f"setp.lt.u32 p, t, 7; @p bra one; st.global.u32 [in], v; one: bar.sync 0; {FAR} ret;",
+        False,
+    ),
+    "by lanes that jump to several": (
+        f"and.b32 v, t, 1; ts: .branchtargets one, two; brx.idx v, ts; one: st.global.u32 [in], v; two: {FAR} ret;",
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INFERRED)
+def test_inferred_figure_that_depends_on_reconvergence_states_the_assumption(tmp_path, name: str) -> None:
+    body, rests = INFERRED[name]
+    (tmp_path / "k.ptx").write_text(f"{HEAD}{body}\n}}\n")
+    (kernel,) = ptxaudit.audit(tmp_path / "k.ptx").kernels
+    assert kernel.sites[0].requests is None and kernel.sites[0].per_request is not None
+    assert (MEETING in kernel.assumed) == rests
+
+
 def test_machine_code_states_its_reconvergence(tmp_path) -> None:
     (tmp_path / "k.cubin").write_bytes(assemble(f"{HEAD}{BODIES['met again inside'][0]}\n}}\n", "sm_90").cubin)
     report = ptxaudit.audit(tmp_path / "k.cubin", launches=[ptxaudit.Launch("k", grid=1, block=64, params=[None, 3])])

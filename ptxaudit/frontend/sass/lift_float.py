@@ -365,11 +365,11 @@ def _as_double(b: Builder, bits: int) -> ir.Operand:
 
 
 def _to_bfloat(b: Builder) -> None:
-    """F2F.BF16.F32, F2F.BF16.F16."""
-    if b.marks[1:] not in (("F32",), ("F16",)):
+    """F2F.BF16.F32, F2F.BF16.F16, F2F.BF16.F32.RP."""
+    if b.marks[1] not in ("F32", "F16") or b.has("FTZ"):
         raise NoMeaning
     source = _real(b, b.operand(1), _FLOAT_BITS[b.marks[1]])
-    _write_float(b, b.compute("f2f.bf16", source, bits=HALF_BITS, attrs=("rn", False)), HALF_BITS)
+    _write_float(b, b.compute("f2f.bf16", source, bits=HALF_BITS, attrs=(_rounding(b), False)), HALF_BITS)
 
 
 def pack(b: Builder) -> None:

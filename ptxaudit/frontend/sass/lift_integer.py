@@ -454,7 +454,7 @@ _VECTOR_SUM = Row(vector_add, "16x2?", "RI{2}", "-")
 _PRODUCT = Row(
     multiply_add, "(MOV|SHL|IADD)? U32? / U32? X / WIDE U32? / WIDE U32 X / HI U32? / HI U32 X", "RP?I{3}P?", "- ~"
 )
-_SCALED = Row(scaled_add, "(HI X? SX32?)?", "RP?I{2}I?NP?", "- ~")
+_SCALED = Row(scaled_add, "X? / HI X? SX32?", "RP?I{2}I?NP?", "- ~")
 _EXTREMES = "U32 / S32? RELU? / U16x2 / S16x2 RELU?"
 _MINIMUM = Row(minimum, _EXTREMES, "RP{0,2}I{2}P", "-")
 _EITHER_MINIMUM = Row(minimum, "(S32|U32)? / S64 / U64", "RI{2}P|P{2}RI{2}P{2}", "-")

@@ -14,7 +14,7 @@ from bench.adversary.claims import Verdict
 
 LANES = 32
 GOTO = (9001, 9002, 9003)
-EQUAL_BY_HAND = {"told": 1_367, "shape": 523, "nothing": 0}
+EQUAL_BY_HAND = {"told": 623, "shape": 296, "nothing": 0}
 
 
 @pytest.fixture(scope="module")
@@ -44,4 +44,4 @@ def test_loops_joined_by_goto_are_exact(by_hand_measured: list[truth.Truth], by_
     for one in of_goto:
         assert any(c.text.startswith("BSYNC") and c.warps * LANES > c.threads for _, c in one.placed()), str(one)
     found = [f.verdict for one in by_hand_checked("told") if one.seed == GOTO[0] for f in one.findings]
-    assert len(found) > 50 and set(found) == {Verdict.EQUAL}
+    assert len(found) > 25 and set(found) == {Verdict.EQUAL}

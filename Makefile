@@ -6,13 +6,14 @@ SAMPLE ?= samples/transpose
 KERNEL ?= $(if $(filter samples/transpose,$(SAMPLE)),float_32_*,*)
 ARGS   ?=
 
-BIN   := $(VENV)/bin
-STAMP := $(VENV)/.ptxaudit-installed
+BIN       := $(VENV)/bin
+INSTALLED := $(VENV)/.ptxaudit-installed
+STAMP     := $(VENV)/.ptxaudit-test-installed
 
 .PHONY: audit test lint bench wheel docs reference hardware-check adversary-check calibrate-check hardware-doc operations coverage soak clean report-pictures architecture
 
 # One real kernel, compiled by NVRTC and audited: no GPU needed. Another: make audit SAMPLE=samples/gemm
-audit: $(STAMP)
+audit: $(INSTALLED)
 	@echo "ptxaudit audit $(SAMPLE)/$(notdir $(SAMPLE)).cu --launch $(SAMPLE)/launch.toml --kernel '$(KERNEL)' $(ARGS)"
 	@$(BIN)/ptxaudit audit $(SAMPLE)/$(notdir $(SAMPLE)).cu --launch $(SAMPLE)/launch.toml --kernel '$(KERNEL)' $(ARGS)
 
@@ -99,9 +100,14 @@ wheel: $(STAMP)
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 # An editable install: it is made again only when pyproject.toml changes.
-$(STAMP): pyproject.toml
+$(INSTALLED): pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "ptxaudit needs Python 3.11 or later; $(PYTHON) is %d.%d. Try: make PYTHON=python3.12" % v[:2])'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+# … with what the tests, bench and docs need besides.
+$(STAMP): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@touch $@
 

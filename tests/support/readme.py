@@ -111,8 +111,8 @@ def _of_shell(command: str, folder: Path, given: str = "") -> tuple[str, int]:
         "PYTHONIOENCODING": "utf-8",
     }
     if command.startswith("make "):  # with this interpreter's packages, which are installed already
-        stamp = f"{sys.prefix}/.ptxaudit-installed"
-        command = command.replace("make ", f"make --no-print-directory -C {ROOT} -o {stamp} VENV={sys.prefix} ", 1)
+        done_already = "".join(f"-o {sys.prefix}/.ptxaudit-{what} " for what in ("installed", "test-installed"))
+        command = command.replace("make ", f"make --no-print-directory -C {ROOT} {done_already}VENV={sys.prefix} ", 1)
     done = subprocess.run(
         command,
         shell=True,

@@ -28,7 +28,7 @@ from ptxaudit.ir import nodes as ir
 DATA, SPECIFIED = ir.Reg("R8", 32), ir.Reg("R9", 32)
 LANES, ROW = 32, 128  # bytes between the words of two lanes, which are in one bank
 LONG = 1 << 30  # records of a lane: more than any program makes
-RUNS = 24  # of a program
+RUNS = 12  # of a program
 MANNERS = {
     "nested": Manner(early=0.0),
     "yielding": Manner(barriers=0.8, yields=0.2, early=0.0),

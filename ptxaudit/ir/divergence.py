@@ -66,18 +66,6 @@ class Divergence:
                     found.append(last.index)
         return frozenset(found)
 
-    def behind_branches(self) -> frozenset[int]:
-        """PTX: what lanes that diverged at a branch may still reach in several groups, as only ptxas decides where they
-        reconverge: from where the paths of the branch join to where the whole warp is together. In linear time.
-        """
-        graph, instructions = self.graph, self.graph.function.instructions
-        starts = []
-        for block in sorted(graph.reachable - {END}):
-            last, join = instructions[graph.ends[block] - 1], graph.postdominators.get(block, END)
-            if join != END and _conditional(last) and self.differs(last.index):
-                starts.append(graph.starts[join])
-        return reached_apart(graph, starts)
-
     def differs(self, index: int) -> bool:
         """Whether the results of an instruction, or its successors, may differ between lanes.
 

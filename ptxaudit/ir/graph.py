@@ -114,7 +114,7 @@ class Graph(ReachingDefinitions):
 
     def behind_branches(self) -> frozenset[int]:
         """PTX: the instructions that lanes may reach in several groups, as they diverged at a branch."""
-        return self._differences.behind_branches()
+        return self._differences.parted()
 
     def may_differ_in_address(self, index: int) -> bool:
         """Lanes that make an access together may have different addresses, by what the code says."""

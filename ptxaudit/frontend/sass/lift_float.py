@@ -366,7 +366,7 @@ def _as_double(b: Builder, bits: int) -> ir.Operand:
 
 def _to_bfloat(b: Builder) -> None:
     """F2F.BF16.F32, F2F.BF16.F16, F2F.BF16.F32.RP."""
-    if b.marks[1] not in ("F32", "F16") or b.has("FTZ"):
+    if b.marks[1] not in ("F32", "F16"):
         raise NoMeaning
     source = _real(b, b.operand(1), _FLOAT_BITS[b.marks[1]])
     _write_float(b, b.compute("f2f.bf16", source, bits=HALF_BITS, attrs=(_rounding(b), False)), HALF_BITS)

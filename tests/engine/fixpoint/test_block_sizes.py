@@ -23,6 +23,7 @@ WORD = "ld.shared.u32 %w1, [%a]; st.global.u32 [%o], %w1;"
 PAIR = "st.shared.v2.u32 [%a], {%x, %l};"
 SLOT = "and.b32 %a, %a, 1023; mad.lo.u32 %a, %a, {size}, %s;"
 
+NOT_FULL = "words of a warp that is not full"
 BODIES = {
     "quads by thread": f"mov.u32 %a, %t; {SLOT.format(size=16)} {QUADS}",
     "quads by lane": f"mad.lo.u32 %a, %l, 16, %s; {QUADS}",
@@ -43,9 +44,7 @@ BODIES = {
     "a step that y chose": (
         f"mov.u32 %a, 128; setp.gt.u32 %p, %y, 0; @%p bra L; mov.u32 %a, 4; L: mad.lo.u32 %a, %a, %l, %s; {WORD}"
     ),
-    "words of a warp that is not full": (
-        f"activemask.b32 %w5; setp.eq.u32 %p, %w5, -1; @%p ret; mov.u32 %a, %y; {SLOT.format(size=64)} {WORD}"
-    ),
+    NOT_FULL: (f"activemask.b32 %w5; setp.eq.u32 %p, %w5, -1; @%p ret; mov.u32 %a, %y; {SLOT.format(size=64)} {WORD}"),
     "a step by the lanes there are": (
         f"activemask.b32 %w5; popc.b32 %w5, %w5; add.u32 %w5, %w5, 1; mul.lo.u32 %a, %l, %w5; {SLOT.format(size=4)}"
         f" {WORD}"
@@ -108,7 +107,7 @@ def test_request_range_holds_for_every_block_shape(body: str, isa: str) -> None:
     seen = set()
     for kernel, shape in zip(told, SHAPES, strict=True):
         site = only(kernel)
-        assert site.status in ("exact", "unreached"), (shape, site.reason)
+        assert site.status == "exact" or body == NOT_FULL and site.status == "unreached", (shape, site.reason)
         if not site.active_requests:
             continue
         seen |= {site.per_request.low, site.per_request.high}

@@ -4,7 +4,7 @@
 
 A recording has the addresses of a program's arrays. Arrays of one allocation that touch are then not told apart by the
 engine: the end of one is the beginning of the next. As contents of parameters, each is a buffer of its own, from its
-pointer up to the next pointer of the launch.
+pointer up to the next pointer of the launch. Pointers within structures stay addresses, without their data.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
     python -m bench.recorded.by_contents FOLDER PATTERN      FOLDER/by_contents.toml: the kernels whose name has PATTERN
 
-A recording has the addresses of a program's arrays. Arrays of one allocation that touch are then not told apart by the
-engine: the end of one is the beginning of the next. As contents of parameters, each is a buffer of its own, from its
-pointer up to the next pointer of the launch. Pointers within structures stay addresses, without their data.
+A recording has the addresses of a program's arrays. Where the place of a store is unknown, arrays of one allocation that
+touch are not told apart by the engine: the end of one is the beginning of the next. As contents of parameters, each is
+a buffer of its own, from its pointer up to the next pointer of the launch. Pointers within structures stay addresses,
+without their data.
 """
 
 from __future__ import annotations

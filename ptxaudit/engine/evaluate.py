@@ -124,8 +124,10 @@ def _evaluated(
     spent = account.spent
     if task.whole is not None:
         simulated, of_run, endless = _simulated(task, asked, account)
+        if endless is None:
+            task = _with_stores(task, asked, simulated, of_run, account)
         results = results | of_run
-    spent = account.spent - spent
+    facts, spent = task.facts, account.spent - spent
     open_sites = {
         i: a
         for i, a in accesses.items()
@@ -207,6 +209,40 @@ def _simulated(
     }
     loop = issued.endless if first.endless is None else first.endless
     return first.sites, listed, None if loop is None else Reason(Kind.NEVER_LEFT, loop)
+
+
+def _with_stores(
+    task: Task,
+    asked: _Asked,
+    simulated: dict[int, SiteResult],
+    of_run: dict[int, SiteResult],
+    account: Account,
+) -> Task:
+    """The task with what the launch's stores leave of the contents that it specifies, where that may answer accesses
+    that a run left open: these are run again.
+    """
+    every = asked.accesses | asked.hidden
+    left = {i for i, one in simulated.items() if not _settled(one)}
+    listed = {i for i, one in of_run.items() if one.requests is None and one.status is not Status.UNREACHED}
+    if not (left or listed) or task.facts.memory is None or not task.facts.memory.refused:
+        return task
+    from ptxaudit.engine.exec.stores import stored  # not loaded if nothing is written
+
+    memory = stored(task, account)
+    if memory is None:
+        return task
+    task = replace(task, facts=replace(task.facts, memory=memory))
+    originals = _originals(task.function, every)
+    again = replace(
+        asked,
+        accesses={i: a for i, a in asked.accesses.items() if originals[i] in left},
+        hidden={i: a for i, a in asked.hidden.items() if originals[i] in left},
+        counted={i: a for i, a in asked.counted.items() if listed},
+    )
+    found, of_more, _ = _simulated(task, again, account)
+    simulated |= found
+    of_run |= of_more
+    return task
 
 
 def _by_cases(

@@ -14,7 +14,7 @@ from bench.adversary.claims import Verdict
 WHOLE = ("told", "placed")  # tellings that specify everything that decides a count
 # One launch of so many of each build of a kernel; with less specified, which takes longer, of each kernel, of one build or
 # another. `make adversary-check` compares all of them.
-OF_BUILD, OF_KERNEL = 2, 4
+OF_BUILD, OF_KERNEL = 2, 6
 
 
 def load(folder: str) -> list[truth.Truth]:

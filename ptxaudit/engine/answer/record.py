@@ -24,6 +24,7 @@ from ptxaudit.engine.answer.kept import Keeper
 from ptxaudit.engine.answer.result import Common, Pattern
 from ptxaudit.engine.answer.scoring import ANY, SCORING, Scoring
 from ptxaudit.engine.answer.totals import EVIDENCE, Totals
+from ptxaudit.engine.memory.extents import Extent
 from ptxaudit.hardware import banks
 from ptxaudit.ir.reasons import Kind, Reason, first_of, several
 
@@ -89,6 +90,7 @@ class SiteRecord(Scoring):
     kept: Keeper | None = None  # the requests with their places, if requested
     settled: bool = False  # some addresses may be others that cost the same (`alike`)
     unaligned: dict[str, None] = field(default_factory=dict)  # unknowns that may move an address off its alignment
+    extent: Extent | None = None  # the bytes that the requests access, if requested
     seen: bool = False  # the warps and trips of each distinct request are requested, too
     _patterns: tuple[Pattern, ...] | None = None
     _sums: Totals | None = None

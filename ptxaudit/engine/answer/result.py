@@ -10,6 +10,7 @@ from ptxaudit.base.records import Record
 from ptxaudit.base.status import Status
 from ptxaudit.base.work import Exhausted
 from ptxaudit.engine.answer.kept import Kept
+from ptxaudit.engine.memory.extents import Extent
 from ptxaudit.ir.reasons import Reason, exhausted
 
 
@@ -156,6 +157,7 @@ class SiteResult(Record):
     trips: tuple[tuple[int, int, int], ...] = ()
     meeting_assumed: bool = False  # PTX: counted as if lanes reconverge where paths of a branch join
     kept: Kept | None = None  # all requests with their places, if requested
+    extent: Extent | None = None  # the bytes that they access, if requested and known
 
     def counted(self) -> SiteResult:
         """Makes an invariant answer exact, if the requests with an active lane and the ideal of each are known."""

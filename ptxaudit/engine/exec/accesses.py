@@ -164,6 +164,9 @@ class Accesses:
         shift = record.machine.invariant_shift(record.access)
         if site.of == "global":
             moved = residues.Request(numbers, active, weights, trip, from_where, np.arange(len(rows)))
+            if record.extent is not None:
+                symbol = None if lap is None else lap.symbol
+                self._note(record.extent.add, (place, active, self.run.low[rows], self.run.high[rows], symbol))
             by_blocks = residues.by_blocks(moved, address, self.run.low[rows], self.run.high[rows], shift)
             return self._note_moving(record, address, active, by_blocks, zeros)
         filled = copied.filled(site, view, active, record.access.width) if site.of == "shared" else None

@@ -31,6 +31,7 @@ from ptxaudit.engine.memory import tables
 from ptxaudit.engine.memory.cells import GRAIN, BarriersUnclear, Unsafe
 from ptxaudit.engine.memory.draws import LOOKING, NotOnce, tells_blocks_apart
 from ptxaudit.engine.memory.environment import Environment, Facts
+from ptxaudit.engine.memory.extents import Extent
 from ptxaudit.engine.memory.rows import environment, three
 from ptxaudit.engine.memory.shadow import MOST_CELLS
 from ptxaudit.frontend.launch.launch import Launch
@@ -282,7 +283,14 @@ def _new_records(task: Task, account: Account) -> dict[int, SiteRecord]:
     """access -> the record of its requests, shared by all copies of an instruction."""
     facts, accesses = task.facts, task.accesses
     own = {
-        i: SiteRecord(task.machine, a, account, kept=Keeper(a) if facts.keep else None, seen=facts.seen)
+        i: SiteRecord(
+            task.machine,
+            a,
+            account,
+            kept=Keeper(a) if facts.keep else None,
+            extent=Extent(a.width, facts.memory) if facts.extents and facts.memory and a.width else None,
+            seen=facts.seen,
+        )
         for i, a in accesses.items()
         if task.originals[i] == i
     }
@@ -294,6 +302,8 @@ def _result(index: int, record: SiteRecord) -> SiteResult:
         result = site_result(index, record)
     except Exhausted as spent:
         return unfinished(index, spent)
+    if record.extent is not None and record.undecided is None and record.unknown is None:
+        result = replace(result, extent=record.extent)
     return result if record.kept is None else replace(result, kept=_kept(record))
 
 

@@ -77,6 +77,7 @@ class Facts(Record):
     counters: counters from which blocks may draw numbers; None: none.
     meanings: rows of operations that the machine defines more precisely (`operations.on_machine`).
     keep: the requests of every site are kept as well, with their places (`kept`).
+    extents: the bytes that the requests of every site to global memory access are collected (`extents`).
     seen: the warps and trips of each distinct request are kept as well.
     code: invented addresses of functions (`code_addresses`).
     supposed: truth values of which one case is examined (`exec.by_cases`); None: none.
@@ -91,6 +92,7 @@ class Facts(Record):
     origins: Origins | None = None
     counters: Counters | None = None
     keep: bool = False
+    extents: bool = False
     seen: bool = False
     meanings: Mapping[str, Row] = msgspec.field(default_factory=dict)
     code: Mapping[str, int] = msgspec.field(default_factory=dict)

@@ -4,8 +4,9 @@
 
 The bytes are the contents when the kernel starts. They are used for a load that the code declares to be of read-only
 memory (`ld.global.nc`, LDG.CONSTANT), and for other loads from a buffer that no write of the kernel can reach
-(`written`): not for those that are volatile or have a scope, by which code waits for what the host or another kernel
-writes meanwhile (PTX ISA, "Memory Consistency Model").
+(`written`), or from bytes that none of them reaches when it is executed (`exec.stores`): not for those that are
+volatile or have a scope, by which code waits for what the host or another kernel writes meanwhile (PTX ISA, "Memory
+Consistency Model").
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from msgspec import field
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.base.records import Record
 from ptxaudit.engine.domain.value import DTYPES, EVERYWHERE, NOWHERE, POINTER_BYTES, Value, either, words_at
+from ptxaudit.engine.memory.extents import Intervals
+from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
 SPACES = ("global", "generic")
@@ -28,8 +31,13 @@ class Given(Record):
 
     buffers: (address, bytes as uint8), sorted. trusted: for each, whether nothing in the kernel may write it.
     awaited: instructions that load what others may write meanwhile.
-    writes: whether `trusted` relies on the objects to which pointers of stores point.
-    taken: positions of buffers of which a load took the specified contents.
+    writers: of the others: the stores and atomic operations that may write them, each with the positions of these
+        buffers; None: unseen code may.
+    stored: the bytes that the launch writes, if it was executed to find out: the others are reliable, whatever
+        `trusted` says.
+    writes: whether these rely on the objects to which pointers of stores point.
+    taken: positions of buffers of which a load took the specified contents. refused: instructions with a load of a
+        buffer that may be written.
     pointers: the addresses of buffers that the code may not see as numbers, by the keys of the unknowns that it sees.
     """
 
@@ -38,8 +46,11 @@ class Given(Record):
     promised: frozenset[int]  # instructions whose loads are declared read-only
     variables: dict[str, int]  # address of each variable of the module that is one of the buffers
     awaited: frozenset[int] = frozenset()
+    writers: Mapping[tuple[int, Op], frozenset[int]] | None = None
+    stored: Intervals | None = None
     writes: bool = False
     taken: set[int] = field(default_factory=set)
+    refused: set[int] = field(default_factory=set)
     pointers: Mapping[tuple[Hashable, ...], int] = field(default_factory=dict)
 
     def sentences(self) -> tuple[str, ...]:
@@ -60,8 +71,13 @@ class Given(Record):
             if not inside.any():
                 continue
             if not trusted and index not in self.promised:
-                changed = True
-                continue
+                kept = inside & ~self._perhaps_stored(places, bits // 8)
+                if not np.array_equal(kept, inside):
+                    changed = True
+                    self.refused.add(index)
+                if not kept.any():
+                    continue
+                inside = kept
             self.taken.update([] if index in self.promised else [at])
             word = words_at(data, np.where(inside, places - start, 0), bits)
             out, found = np.where(inside, word, out), found | inside
@@ -69,7 +85,23 @@ class Given(Record):
             return Value(out, poison=EVERYWHERE, why=Reason(Kind.LOADED_WHERE_WRITTEN, index)) if changed else None
         poison = ~found if address.poison is None else ~found | address.poison
         poison = poison if poison.any() else None
-        return Value(out, poison=poison, why=None if poison is None else Reason(Kind.LOADED_OUTSIDE, index))
+        why = Reason(Kind.LOADED_WHERE_WRITTEN if changed else Kind.LOADED_OUTSIDE, index)
+        return Value(out, poison=poison, why=None if poison is None else why)
+
+    def _perhaps_stored(self, places: np.ndarray, size: int) -> np.ndarray:
+        """Whether a store may reach `size` bytes at each place in a buffer that is not trusted."""
+        return EVERYWHERE if self.stored is None else self.stored.touched(places, size)
+
+    def ends(self, pointer: int) -> tuple[int, int]:
+        """The first byte of the buffer to which a pointer points, and the first after it."""
+        return next((start, start + len(data)) for start, data in self.buffers if start <= pointer <= start + len(data))
+
+    def is_real(self, low: int, high: int) -> bool:
+        """The bytes belong to a buffer whose address is what the code sees, or no buffer is at an invented address."""
+        if not self.pointers:
+            return True
+        invented = set(self.pointers.values())
+        return any(start not in invented and start <= low and high <= start + len(d) for start, d in self.buffers)
 
     def located(self, address: Value) -> Value:
         """An address that is a pointer to a buffer and a number, as a number; unchanged if it is in no lane.

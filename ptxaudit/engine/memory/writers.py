@@ -48,6 +48,11 @@ def _through_null(index: int, op: Op, spot: Spot | None) -> bool:
     return places is not None and not places.name and places.high < LOWEST_POINTER
 
 
+def bytes_of(op: Op) -> int:
+    """The number of bytes that a lane writes."""
+    return max(1, len(op.src) - 1) * op.bits // 8
+
+
 def reached_by(
     bases: Iterable[Base],
     origins: Origins,

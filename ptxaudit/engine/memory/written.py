@@ -19,7 +19,7 @@ import numpy as np
 from ptxaudit.engine.memory.given import Given
 from ptxaudit.engine.memory.origins import Origins
 from ptxaudit.engine.memory.reach import Reach
-from ptxaudit.engine.memory.writers import reached_by, writers
+from ptxaudit.engine.memory.writers import bytes_of, reached_by, writers
 from ptxaudit.engine.ops.ranges import Range
 from ptxaudit.ir.graph import Graph
 from ptxaudit.ir.nodes import Op
@@ -43,27 +43,34 @@ def given(
     instructions = graph.function.instructions
     buffers = tuple(sorted((*pointed, *variables.values()), key=lambda buffer: buffer[0]))
     places = {name: address for name, (address, _) in variables.items()}
-    written, pointers = _written(graph, origins, buffers, places, reach, placed)
-    read_only = frozenset(i.index for i in instructions if promised(i))
-    awaited = frozenset(i.index for i in instructions if ordered(i))
-    trusted = tuple(at not in written for at in range(len(buffers)))
-    return Given(buffers, trusted, read_only, places, awaited, pointers)
+    writes, pointers = _writers(graph, origins, buffers, places, reach, placed)
+    written = range(len(buffers)) if writes is None else frozenset[int]().union(*writes.values())
+    return Given(
+        buffers,
+        tuple(at not in written for at in range(len(buffers))),
+        frozenset(i.index for i in instructions if promised(i)),
+        places,
+        frozenset(i.index for i in instructions if ordered(i)),
+        writes,
+        writes=pointers,
+    )
 
 
-def _written(
+def _writers(
     graph: Graph,
     origins: Origins,
     buffers: Sequence[tuple[int, np.ndarray]],
     variables: Mapping[str, int],
     reach: Reach | None,
     placed: bool,
-) -> tuple[set[int], bool]:
-    """(positions of buffers that the kernel may write, whether that relies on the objects to which pointers point)."""
-    everything = set(range(len(buffers))), True
+) -> tuple[dict[tuple[int, Op], frozenset[int]] | None, bool]:
+    """(for each operation that writes memory, the positions of the buffers that it may write; None: unseen code may
+    write them; whether that relies on the objects to which pointers point).
+    """
     found = writers(graph, None if reach is None else reach.of)
     if found is None:
-        return everything
-    out: set[int] = set()
+        return None, True
+    out: dict[tuple[int, Op], frozenset[int]] = {}
     pointers = False
     for index, op in found:
         spot = reach.of(index, op) if placed and reach is not None else None
@@ -74,12 +81,12 @@ def _written(
             if not beyond:
                 within, pointers = reached if within is None else within & reached, True
             elif within is None:
-                return everything
-        out |= within
+                within, pointers = set(range(len(buffers))), True
+        out[index, op] = frozenset(within)
     return out, pointers
 
 
 def _overlapped(spot: Range, op: Op, buffers: Sequence[tuple[int, np.ndarray]]) -> set[int]:
     """The buffers that a store or an atomic may write if its first byte lies in a range."""
-    end = spot.high + max(1, len(op.src) - 1) * op.bits // 8
+    end = spot.high + bytes_of(op)
     return {at for at, (begin, data) in enumerate(buffers) if begin < end and spot.low < begin + len(data)}

@@ -149,7 +149,7 @@ def test_store_directly_after_a_buffer_keeps_it(tmp_path, isa):
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
-@pytest.mark.parametrize("kernel, at", [("below", PLACE + 512), ("above", PLACE + 508), ("above", PLACE - 508)])
+@pytest.mark.parametrize("kernel, at", [("below", PLACE + 508), ("above", PLACE + 508), ("above", PLACE - 508)])
 def test_store_into_a_buffer_invalidates_it(tmp_path, isa, kernel, at):
     site = neighbours(tmp_path, kernel, isa, at)
     assert site.status == "data-dependent" and "may overwrite" in site.reason

@@ -161,9 +161,36 @@ def load(address: str, space: str, isa: str, told=(INDEX, OTHER, TABLE, 8, 5, 7)
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 @pytest.mark.parametrize("space", (".global", ""))
 @pytest.mark.parametrize("how", ANYWHERE)
-def test_store_through_an_address_of_unknown_origin_invalidates_the_buffer(how, space, isa):
+def test_store_through_an_address_of_unknown_origin_invalidates_the_buffer(monkeypatch, how, space, isa):
+    """Judged by its origins alone."""
+    monkeypatch.setattr("ptxaudit.engine.exec.stores.stored", lambda *_: None)
     site, _ = load(ANYWHERE[how], space, isa)
     assert site.status == "data-dependent" and site.wavefronts is None, (site.status, site.wavefronts)
+
+
+# With the zeros in TABLE these write to %b, or nowhere.
+KNOWN_WHEN_EXECUTED = {
+    "a pointer and a difference out of memory",
+    "halves of a difference",
+    "one of two, by data",
+    "under a guard that was written since",
+    "under a guard that is written again on a way between",
+    "under the guard of an earlier trip",
+    "under a guard, and read without it",
+    "kept on the stack, or not",
+    "kept on the stack, in a loop",
+}
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("how", ANYWHERE)
+def test_executed_store_invalidates_what_it_may_reach(how, isa):
+    site, _ = load(ANYWHERE[how], ".global", isa)
+    if site.status == "exact":
+        assert how in KNOWN_WHEN_EXECUTED
+        assert site.wavefronts == np.unique(INDEX % 32, return_counts=True)[1].max()
+    else:
+        assert site.status == "data-dependent" and site.wavefronts is None
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))

@@ -12,18 +12,19 @@ import numpy as np
 
 from ptxaudit.base.arrays import anywhere
 from ptxaudit.engine.domain import affine
-from ptxaudit.engine.domain.value import Value, opaque
-from ptxaudit.engine.exec.block_ranges import block_terms, decide, dimensions, made_of
+from ptxaudit.engine.domain.value import Value, is_number, opaque
+from ptxaudit.engine.exec.block_ranges import Decided, block_terms, decide, decide_half, dimensions, made_of
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.effects import execute
 from ptxaudit.engine.exec.running import NeedBlocks, Run
 from ptxaudit.engine.memory.registers import View, fill, guard_mask
-from ptxaudit.engine.ops.halves import UpperHalf
+from ptxaudit.engine.ops.halves import PAIR, WORD, UpperHalf
 from ptxaudit.ir.nodes import Op, Reg
 from ptxaudit.ir.operands import opaque_load
 from ptxaudit.ir.reasons import Kind, Reason
 
+MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 MOST_SPLITS = 200  # splits of the rows at one comparison
 
 
@@ -40,6 +41,8 @@ class BlockIndices:
         for s in op.src:
             if isinstance(s, Reg):
                 v = values.get(s.name)
+                if isinstance(v, UpperHalf) and op.name.startswith("setp."):
+                    v = v.whole
                 if v is not None and v.terms and any(u.kind == "block" for u, _ in v.terms):
                     return True
         return False
@@ -68,8 +71,8 @@ class BlockIndices:
         """Executes a comparison with %ctaid in it: splits rows until every row's range decides it."""
         for _ in range(MOST_SPLITS):
             view = self.warps.view(cohort)
-            a, b = (_of_the_active(affine.fit(view.read(s), op.bits), view.mask) for s in op.src)
-            decided = decide(op.name.removeprefix("setp."), a, b, self.run.low[cohort.rows], self.run.high[cohort.rows])
+            a, b = (_of_the_active(_compared(view.read(s), op.bits), view.mask) for s in op.src)
+            decided = self._decided(op, a, b, cohort)
             if decided is None:
                 only = all(u.kind == "block" for v in (a, b) for u, _ in v.terms)
                 if only and self.run.allow_blocks and a.poison is None and b.poison is None:
@@ -86,6 +89,25 @@ class BlockIndices:
             cohort = self.split(cohort, {int(cohort.rows[at]): cut for at, cut in cuts.items()})
         execute(op, self.warps.view(cohort), index)
         return cohort
+
+    def _decided(self, op: Op, a: Value, b: Value, cohort: Cohort) -> Decided:
+        """`decide`, or `decide_half` of an upper half, which is its whole here, and a number."""
+        relation, low, high = op.name.removeprefix("setp."), self.run.low[cohort.rows], self.run.high[cohort.rows]
+        if a.bits == b.bits == op.bits:
+            return decide(relation, a, b, low, high)
+        if a.bits != PAIR:
+            kind, _, sign = relation.partition(".")
+            a, b, relation = b, a, f"{MIRRORED.get(kind, kind)}.{sign}"
+        if a.bits != PAIR or a.poison is not None or not is_number(b) or b.base.size > 1:
+            return None
+        return decide_half(relation, a, int(b.base.flat[0]), low, high)
+
+
+def _compared(value: Value, bits: int) -> Value:
+    """The operand of a comparison; of the upper half of a value with block indices, the whole."""
+    if bits == WORD and isinstance(value, UpperHalf) and block_terms(value.whole):
+        return value.whole
+    return affine.fit(value, bits)
 
 
 def _of_the_active(value: Value, mask: np.ndarray) -> Value:

@@ -12,12 +12,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ptxaudit.base.arrays import throughout
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.comparisons import outcomes
 from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.value import Uniform, Value, ends_of, signed
 
 DIMENSIONS = (0, 1, 2)
+HALF = 32  # bits of the half of an address
 
 
 def block_terms(value: Value) -> set[Uniform]:
@@ -35,9 +37,11 @@ def made_of(symbol: Uniform, symbols: set[Uniform]) -> bool:
     return symbol.kind == "derived" and any(u.blocks & symbol.blocks for u in symbols)
 
 
-def decide(
-    relation: str, a: Value, b: Value, low: np.ndarray, high: np.ndarray
-) -> tuple[Value | None, dict[int, tuple[int, list[int]]]] | None:
+Cuts = dict[int, tuple[int, list[int]]]  # row -> a dimension, and the indices that begin a new side
+Decided = tuple[Value | None, Cuts] | None
+
+
+def decide(relation: str, a: Value, b: Value, low: np.ndarray, high: np.ndarray) -> Decided:
     """Evaluates a comparison, "lt.u" or the like, of values whose only unknowns are block indices.
 
     Returns (result, {}) if each row's box decides it; (None, {row: (dimension, [cut, …])}) if some rows must be split,
@@ -63,13 +67,39 @@ def decide(
         return None  # the form of the difference is off by 2**bits (`comparisons.difference_compares`)
     yes, no = outcomes(kind, least, most)
     undecided = ~(yes | no)
-    if not undecided.any():
-        return Value(yes), {}
+    return _cuts(difference, undecided, low, high) if undecided.any() else (Value(yes), {})
+
+
+def decide_half(relation: str, whole: Value, number: int, low: np.ndarray, high: np.ndarray) -> Decided:
+    """As `decide`, of the upper 32 bits of `whole`, which is 64 bits and whose only unknowns are block indices, and a
+    32-bit number: rows are split where `whole` changes its sign.
+
+    ISETP.GT.U32.AND.EX P, R3, RZ, …     R2:R3 = n - 2048*ctaid.x     negative from some block on
+    """
+    span = _span(whole, low, high)
+    if span is None or whole.valid is not None or any(u.kind != "block" or u.key[0] != "ctaid" for u, _ in whole.terms):
+        return None
+    least, most = span
+    crossing = (least < 0) & (most >= 0)
+    if crossing.any():
+        return _cuts(whole, crossing, low, high)
+    kind, _, sign = relation.partition(".")
+    if sign == "s":
+        number = number - ((number >> HALF - 1) << HALF)
+        least, most = least >> HALF, most >> HALF
+    else:
+        least, most = (least >> HALF) & (1 << HALF) - 1, (most >> HALF) & (1 << HALF) - 1
+    yes, no = outcomes(kind, least - number, most - number)
+    return (Value(yes), {}) if throughout(yes | no) else None
+
+
+def _cuts(value: Value, undecided: np.ndarray, low: np.ndarray, high: np.ndarray) -> Decided:
+    """The cuts at the zeros of a value in rows with an undecided lane; None if one has none."""
     wide: Callable[[np.ndarray], np.ndarray] = lambda numbers: np.broadcast_to(
         signed(numbers).astype(np.int64), (len(low), LANES)
     )
-    base, factors = wide(difference.base), {u.key[1]: wide(c) for u, c in difference.terms}
-    cuts = {}
+    base, factors = wide(value.base), {u.key[1]: wide(c) for u, c in value.terms}
+    cuts: Cuts = {}
     for row in np.flatnonzero(undecided.any(axis=1)).tolist():
         cut = _cut(base[row], {d: c[row] for d, c in factors.items()}, low[row], high[row])
         if cut is None:

@@ -128,23 +128,23 @@ def rejoined(low: Value, high: UpperHalf) -> Value | None:
     ]
     if len({len(array) for array in arrays} - {1}) > 1:
         return None  # the warps at another time
-    first, second = (_factors_modulo_word(value) for value in (mine, others))
-    pairs = [(mine.base, others.base), *((first.get(u), second.get(u)) for u in {**first, **second})]
-    nothing = np.zeros((1, 1), np.uint32)
-
-    def differ(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray:
-        found: np.ndarray = (nothing if a is None else a) != (nothing if b is None else b)
-        return found
-
-    other = NOWHERE if low.poison is None else low.poison
-    for a, b in pairs:
-        other = other | differ(a, b)
+    other = _unequal(mine, others) | (NOWHERE if low.poison is None else low.poison)
     if not anywhere(other):
         return whole
     unknown = other if whole.poison is None else other | whole.poison
     if throughout(np.broadcast_to(unknown, np.broadcast_shapes(unknown.shape, whole.base.shape))):
         return None
     return chosen(lambda of_low, of_whole: np.where(other, of_low, of_whole), _known_below(low, high), whole)
+
+
+def _unequal(a: Value, b: Value) -> np.ndarray:
+    """The lanes in which two values of 32 bits may differ, wherever they are known."""
+    first, second = (_factors_modulo_word(value) for value in (a, b))
+    nothing = np.zeros((1, 1), np.uint32)
+    other: np.ndarray = a.base != b.base
+    for u in {**first, **second}:
+        other = other | (first.get(u, nothing) != second.get(u, nothing))
+    return other
 
 
 def _known_below(low: Value, high: Value) -> Value:
@@ -270,14 +270,29 @@ def carried(highs: tuple[Value, ...], one: Value, other: Value) -> Value | None:
 
 
 def _whole_carry(carry: Value, other: Value) -> Carry | None:
-    """All that a sum carries: one of two values if the other is 0, or both if they are of one sum."""
+    """All that a sum carries: one of two values if the other is 0, or both if they are of one sum. It is unknown in
+    lanes in which the two belong to different sums.
+    """
     if not isinstance(carry, Carry) or carry.at_least != 1:
         return None
     if carry.alone:
         return carry if other.known and not anywhere(other.base) else None
     if not isinstance(other, Carry) or other.place != (carry.ones, 2, False):
         return None
-    return carry if all(agree(*parts) for parts in zip(carry.parts, other.parts)) else None
+    parts = tuple(_in_common(*parts) for parts in zip(carry.parts, other.parts))
+    return None if any(map(wholly_opaque, parts)) else carry.of(carry, parts)
+
+
+def _in_common(a: Value, b: Value) -> Value:
+    """A value that is known where two are equal."""
+    if agree(a, b):
+        return a
+    alike = type(a) is type(b) is Value and a.bits == b.bits == WORD and a.valid is b.valid is None
+    arrays = [n for v in (a, b) for n in (v.base, *(c for _, c in v.terms), v.poison) if n is not None]
+    if not alike or len({len(array) for array in arrays} - {1}) > 1:
+        return opaque(a.bits, because(a, b) or Reason(Kind.UPPER_HALF))
+    unknown = either(either(a.poison, b.poison), _unequal(a, b))
+    return Value(a.base, a.terms, None, unknown, because(a, b) or Reason(Kind.UPPER_HALF))
 
 
 def as_plain(value: Value) -> Value:

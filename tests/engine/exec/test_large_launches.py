@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from command_line import run
 
@@ -66,3 +67,41 @@ def test_lanes_beyond_the_block_do_not_affect_branches(tmp_path, block):
     path.write_text(SOME_BLOCKS)
     (site,) = ptxaudit.audit(path, launches=[ptxaudit.Launch("k", grid=2**31 - 1, block=block)]).sites
     assert site.requests == 501 * -(-block // 32)
+
+
+TILES = """
+extern "C" __global__ void tiles(const unsigned char* keys, unsigned* out, unsigned long long n) {
+    __shared__ unsigned bins[256];
+    for (int i = threadIdx.x; i < 256; i += blockDim.x) bins[i] = 0;
+    __syncthreads();
+    for (unsigned long long begin = blockIdx.x * 512ull; begin < n; begin += gridDim.x * 512ull) {
+        unsigned long long left = n - begin;
+        for (int i = threadIdx.x; i < 512; i += blockDim.x) if (i < left) atomicAdd(&bins[keys[begin + i]], 2u);
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < 256; i += blockDim.x) atomicAdd(&out[i], bins[i]);
+}
+"""
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("blocks", (3, 1000, 100_000))
+def test_blocks_beyond_the_data_cost_no_analysis(tmp_path, isa, blocks):
+    """A 64-bit number of elements: `n - 512*blockIdx.x` is negative in most blocks, as its upper half shows."""
+    path = tmp_path / "tiles.cu"
+    path.write_text(TILES)
+    keys = np.random.default_rng(2).integers(0, 256, 1500, dtype=np.uint8)
+    launch = ptxaudit.Launch("tiles", grid=blocks, block=128, params=[keys, np.zeros(256, np.uint32), len(keys)])
+    (kernel,) = ptxaudit.audit(path, isa=isa, launches=[launch]).kernels
+    (counted,) = [site for site in kernel.sites if site.access == "atomic"]
+    lanes = [keys[k : k + 32] for k in range(0, len(keys), 32)]
+    cost = sum(
+        ptxaudit.score_request(
+            "atom.shared.add.u32",
+            [4 * int(k) for k in one] + [0] * (32 - len(one)),
+            active=(1 << len(one)) - 1,
+            arch="sm_90",
+        ).wavefronts
+        for one in lanes
+    )
+    assert (counted.status, counted.wavefronts) == ("exact", cost)

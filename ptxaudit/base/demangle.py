@@ -73,6 +73,12 @@ def split_name(name: str) -> tuple[str, list[str]]:
     _Z4gemmIfLi8EEvPKT_i -> ("gemm<float, 8>", ["float const*", "int"])
     kernel               -> ("kernel", [])
     """
+    head, types = _split_name(name)
+    return head, list(types)
+
+
+@cache  # a library's names are long, and asked for by several stages
+def _split_name(name: str) -> tuple[str, list[str]]:
     text = demangle(name)
     if text == name or not text.endswith(")"):
         return text, []

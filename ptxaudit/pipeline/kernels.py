@@ -24,7 +24,7 @@ from ptxaudit.engine.answer.result import KernelResult, SiteResult
 from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.frontend.inputs import Content
 from ptxaudit.frontend.launch.launch import Launch, completed, match
-from ptxaudit.frontend.options import Options, Space, chosen
+from ptxaudit.frontend.options import Options, Space
 from ptxaudit.frontend.ptx.spread import spread
 from ptxaudit.frontend.source_text import SourceLines
 from ptxaudit.hardware import machines
@@ -36,7 +36,7 @@ from ptxaudit.ir.local_memory import LocalAccess, lane_indexed
 from ptxaudit.ir.neighbours import Run, neighbours
 from ptxaudit.pipeline.answers import Answers, Question, current
 from ptxaudit.pipeline.collect import Part, Progress, silent
-from ptxaudit.pipeline.loading import Loaded
+from ptxaudit.pipeline.loading import Loaded, wanted
 from ptxaudit.pipeline.memory_sites import memories, with_sites
 from ptxaudit.report.assemble import costs_more, is_there, kernel_entry
 from ptxaudit.report.code_facts import code_facts
@@ -242,8 +242,7 @@ def _chosen(
 ) -> Iterator[tuple[ir.Module, ir.Function]]:
     """The selected kernels with their modules; in a recorded file those that were launched, unless kernels are
     named."""
-    recorded = any(launch.grid is not None for launch in content.launches) and not options.kernels
     for module in modules:
         for function in module.kernels():
-            if chosen(options, function.name) and (not recorded or match(content.launches, function.name)):
+            if wanted(options, content, function.name):
                 yield module, function

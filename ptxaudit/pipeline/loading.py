@@ -24,6 +24,7 @@ from ptxaudit.frontend.artifacts.usage import Usage
 from ptxaudit.frontend.compile import toolchains
 from ptxaudit.frontend.compile.compile_commands import Flags, macro_name
 from ptxaudit.frontend.inputs import Content
+from ptxaudit.frontend.launch.launch import match
 from ptxaudit.frontend.launch.signature import numbered_name, short_name, with_source_names
 from ptxaudit.frontend.options import DEFAULT_ARCH, Options, chosen
 from ptxaudit.frontend.source_text import SourceLines, decode
@@ -87,6 +88,12 @@ def load(content: Content, options: Options, code: Cubins | None = None) -> Iter
             raise _no_code(content.path)
 
 
+def wanted(options: Options, content: Content, name: str) -> bool:
+    """Whether a kernel is selected; in a recorded file those that were launched are, unless kernels are named."""
+    recorded = any(launch.grid is not None for launch in content.launches) and not options.kernels
+    return chosen(options, name) and (not recorded or bool(match(content.launches, name)))
+
+
 def _no_code(path: str) -> InputError:
     hint = "name source .cu and PTX .ptx; PTX begins with a .version directive"
     if Path(path).suffix.lower() in (".py", ".ipynb"):
@@ -99,7 +106,7 @@ class Cubins:
 
     def __init__(self, contents: Iterable[Content], options: Options) -> None:
         cubins = [content for content in contents if content.kind == "cubin"]
-        self._stream = portions(cubins, partial(chosen, options)) if cubins else iter(())
+        self._stream = portions(cubins, partial(wanted, options)) if cubins else iter(())
         self._next: Portion | None = None
 
     def of(self, content: Content) -> Iterator[Portion]:
@@ -343,10 +350,10 @@ def _from_container(content: Content, options: Options) -> Iterator[Loaded]:
             if isinstance(data, InputError):
                 failed.append(data)
             else:
-                yield Content(image.name, kind, data)
+                yield Content(image.name, kind, data, content.launches)
 
     old: list[TooOld] = []
-    for portion in portions(contents("cubin"), partial(chosen, options)):
+    for portion in portions(contents("cubin"), partial(wanted, options)):
         if isinstance(portion.error, TooOld):  # a library may have hundreds of these
             old.append(portion.error)
         else:

@@ -39,11 +39,11 @@ PORTION_BYTES = 128 << 10  # code of one portion, which is lifted as a whole: an
 MOST_KNOWN = 50_000  # lines whose lowering is kept for the next portion or cubin
 
 Code = dict[str, "tuple[Line, ...] | InputError"]  # by function
-Wanted = Callable[[str], bool]  # a kernel's mangled name -> whether it is selected
+Wanted = Callable[[Content, str], bool]  # an input, a kernel's mangled name -> whether it is selected
 Item = TypeVar("Item")
 
 
-def everything(name: str) -> bool:
+def everything(content: Content, name: str) -> bool:
     """Selects all kernels."""
     return True
 
@@ -239,7 +239,7 @@ def _cut(content: Content, wanted: Wanted) -> Iterator[Portion]:
     chosen: dict[str, CodeSection] = {}
     size, first = 0, True
     anywhere = _through_pointers(image.cubin, functions)
-    for name in filter(wanted, names):
+    for name in (name for name in names if wanted(content, name)):
         for function in (*_called(functions[name], functions), *anywhere):
             if function.name not in chosen:
                 chosen[function.name] = function

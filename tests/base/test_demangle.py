@@ -58,4 +58,5 @@ def test_runtime_library_with_another_name_is_found(monkeypatch):
 
 def clear():
     demangle.cache_clear()
+    module._split_name.cache_clear()
     module._demangler.cache_clear()

@@ -18,6 +18,7 @@ import ptxaudit
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.launch_file import read_launches
+from ptxaudit.frontend.sass import lift as lift_sass
 from ptxaudit.ui.render.checked import Checked
 from ptxaudit.ui.render.html import html
 
@@ -75,13 +76,17 @@ def test_recorded_launch_belongs_to_the_file_it_names(tmp_path):
     ]
 
 
-def test_unlaunched_kernels_are_omitted_unless_named(tmp_path):
+def test_unlaunched_kernels_are_omitted_unless_named(tmp_path, monkeypatch):
+    """They are not even lifted: the machine code of a library has hundreds, of which a program launches a few."""
+    lifted, lift = [], lift_sass.lift_function
+    note = lambda cubin, sections, *rest: lifted.append(sections[0].name) or lift(cubin, sections, *rest)
+    monkeypatch.setattr(lift_sass, "lift_function", note)
     folder = recording(tmp_path / "r", table(params="[0, 0]"))
     two = GATHER.replace("{name}", "k") + GATHER.replace("{name}", "other").replace(" s[", " s2[").replace(
         ", s;", ", s2;"
     )
     (folder / "code" / "k-0.cubin").write_bytes(from_ptx(two))
-    assert [kernel.name for kernel in ptxaudit.audit(folder).kernels] == ["k"]
+    assert [kernel.name for kernel in ptxaudit.audit(folder).kernels] == ["k"] == lifted
     assert {kernel.name for kernel in ptxaudit.audit(folder, kernels=["*"]).kernels} == {"k", "other"}
 
 

@@ -421,13 +421,13 @@ def completed(launch: Launch, compiled: Launch) -> Launch:
 
 def without_kernel(launches: Iterable[Launch], kernels: Sequence[str]) -> list[InputError]:
     """An error for each launch that matches none of these kernels (mangled names)."""
-    known = {name: split_name(name)[0] for name in kernels}
     errors = []
     for launch in launches:
         if any(launch.matches(name) for name in kernels):
             continue
         from difflib import get_close_matches
 
+        known = {name: split_name(name)[0] for name in kernels}
         close = get_close_matches(launch.kernel, known.values(), n=1, cutoff=0.5)
         hint = (
             f"did you mean {close[0]}?"

@@ -76,8 +76,12 @@ def decide_half(relation: str, whole: Value, number: int, low: np.ndarray, high:
 
     ISETP.GT.U32.AND.EX P, R3, RZ, …     R2:R3 = n - 2048*ctaid.x     negative from some block on
     """
+    if whole.valid is not None or whole.alternatives is not None:
+        return None
+    if any(u.kind != "block" or u.key[0] != "ctaid" for u, _ in whole.terms):
+        return None
     span = _span(whole, low, high)
-    if span is None or whole.valid is not None or any(u.kind != "block" or u.key[0] != "ctaid" for u, _ in whole.terms):
+    if span is None:
         return None
     least, most = span
     crossing = (least < 0) & (most >= 0)

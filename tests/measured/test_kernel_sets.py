@@ -31,6 +31,8 @@ SETS = (
     ("kernels by earlier compilers", "releases_sm90", "shape", 287),
     ("kernels in C, PTX and Python, by hand", "languages_sm90", "placed", 1_087),
     ("kernels in C, PTX and Python, by hand", "languages_sm90", "shape", 650),
+    ("indices in memory that the kernel writes as well", "stores_sm90", "told", 150),
+    ("64-bit counts of tiles, and carries in some lanes", "tiles_sm90", "placed", 64),
     ("layouts that Triton chooses", "triton_sm90", "told", 1_049),
     ("layouts that Triton chooses", "triton_sm90", "shape", 757),
     ("layouts that cuda.tile chooses", "tile_sm90", "told", 613),

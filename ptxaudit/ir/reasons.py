@@ -198,6 +198,7 @@ class Kind(Enum):
         " through)",
         data=True,
     )
+    LOADED_AS_WRITTEN = Row("a value loaded from bytes of a specified buffer that the launch may overwrite", data=True)
     LOADED_OUTSIDE = Row("a value loaded from outside the specified buffers", data=True)
     LOADED_WIDE = Row("a {bits}-bit load")
     MAY_BE_LOCAL = Row("a value loaded through an address that may be in local memory", data=True)

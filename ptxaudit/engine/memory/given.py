@@ -82,11 +82,18 @@ class Given(Record):
             word = words_at(data, np.where(inside, places - start, 0), bits)
             out, found = np.where(inside, word, out), found | inside
         if not found.any():
-            return Value(out, poison=EVERYWHERE, why=Reason(Kind.LOADED_WHERE_WRITTEN, index)) if changed else None
+            return Value(out, poison=EVERYWHERE, why=Reason(self._changed, index)) if changed else None
         poison = ~found if address.poison is None else ~found | address.poison
         poison = poison if poison.any() else None
-        why = Reason(Kind.LOADED_WHERE_WRITTEN if changed else Kind.LOADED_OUTSIDE, index)
+        why = Reason(self._changed if changed else Kind.LOADED_OUTSIDE, index)
         return Value(out, poison=poison, why=None if poison is None else why)
+
+    @property
+    def _changed(self) -> Kind:
+        """Why the contents of a buffer that is not trusted are unknown: only before its stores are executed would
+        it help to specify more pointers.
+        """
+        return Kind.LOADED_WHERE_WRITTEN if self.stored is None else Kind.LOADED_AS_WRITTEN
 
     def _perhaps_stored(self, places: np.ndarray, size: int) -> np.ndarray:
         """Whether a store may reach `size` bytes at each place in a buffer that is not trusted."""

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from command_line import run
+from costs import cost
 
 import ptxaudit
 
@@ -94,14 +95,4 @@ def test_blocks_beyond_the_data_cost_no_analysis(tmp_path, isa, blocks):
     launch = ptxaudit.Launch("tiles", grid=blocks, block=128, params=[keys, np.zeros(256, np.uint32), len(keys)])
     (kernel,) = ptxaudit.audit(path, isa=isa, launches=[launch]).kernels
     (counted,) = [site for site in kernel.sites if site.access == "atomic"]
-    lanes = [keys[k : k + 32] for k in range(0, len(keys), 32)]
-    cost = sum(
-        ptxaudit.score_request(
-            "atom.shared.add.u32",
-            [4 * int(k) for k in one] + [0] * (32 - len(one)),
-            active=(1 << len(one)) - 1,
-            arch="sm_90",
-        ).wavefronts
-        for one in lanes
-    )
-    assert (counted.status, counted.wavefronts) == ("exact", cost)
+    assert (counted.status, counted.wavefronts) == ("exact", cost("atom.shared.add.u32", keys))

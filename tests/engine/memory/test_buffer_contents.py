@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from costs import cost
 
 import ptxaudit
 
@@ -50,19 +51,12 @@ def loads(path, isa, **launch):
     return [site for site in report.sites if site.access in ("load", "atomic")]
 
 
-def cost(opcode, words, lanes):
-    """Wavefronts of one request: 32-bit words at indices `words` in the first lanes."""
-    addresses = np.zeros(32, np.int64)
-    addresses[:lanes] = 4 * np.asarray(words)
-    return ptxaudit.score_request(opcode, addresses.tolist(), active=(1 << lanes) - 1, arch="sm_90").wavefronts
-
-
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
 def test_gather_through_specified_indices_is_exact(kernel, isa):
     (site,) = loads(kernel, isa, kernel="gather", grid=4, block=256, params=[INDEX, OUT, 1000])
     warps = [INDEX[k : k + 32] for k in range(0, 1000, 32)]
     assert (site.status, site.requests) == ("exact", len(warps))
-    assert site.wavefronts == sum(cost("ld.shared.f32", words, len(words)) for words in warps)
+    assert site.wavefronts == sum(cost("ld.shared.f32", words) for words in warps)
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
@@ -70,7 +64,7 @@ def test_histogram_of_specified_data_is_exact(kernel, isa):
     data = RANDOM.integers(0, 256, 2048, dtype=np.uint8)
     atomic, load = loads(kernel, isa, kernel="histogram", grid=2, block=128, params=[data, None, 2048])
     assert (atomic.status, atomic.requests) == ("exact", 2048 // 32)
-    assert atomic.wavefronts == sum(cost("atom.shared.add.u32", data[k : k + 32], 32) for k in range(0, 2048, 32))
+    assert atomic.wavefronts == sum(cost("atom.shared.add.u32", data[k : k + 32]) for k in range(0, 2048, 32))
     assert load.status == "exact"
 
 

@@ -1,5 +1,6 @@
 """Buffers beside those that a kernel writes: executing its stores shows which bytes keep their specified contents."""
 
+import costs
 import numpy as np
 import pytest
 
@@ -86,16 +87,8 @@ def gathers(path, isa, kernel, block, params, memory, grid=1):
 
 
 def cost(indices):
-    """Wavefronts of loads of the table at these indices, a warp each 32."""
-    return sum(
-        ptxaudit.score_request(
-            "ld.shared.b32",
-            [4 * int(k) for k in warp] + [0] * (32 - len(warp)),
-            active=(1 << len(warp)) - 1,
-            arch="sm_90",
-        ).wavefronts
-        for warp in (indices[k : k + 32] for k in range(0, len(indices), 32))
-    )
+    """Wavefronts of loads of the table at these indices."""
+    return costs.cost("ld.shared.b32", indices)
 
 
 @pytest.mark.parametrize("how", PLACED)

@@ -224,20 +224,21 @@ def _with_stores(
     every = asked.accesses | asked.hidden
     left = {i for i, one in simulated.items() if not _settled(one)}
     listed = {i for i, one in of_run.items() if one.requests is None and one.status is not Status.UNREACHED}
-    if not (left or listed) or task.facts.memory is None or not task.facts.memory.refused:
+    memory = task.facts.memory
+    if not (left or listed) or memory is None or not memory.refused:
         return task
     from ptxaudit.engine.exec.stores import stored  # not loaded if nothing is written
 
-    memory = stored(task, account)
-    if memory is None:
+    known = stored(task, memory, account)
+    if known is None:
         return task
-    task = replace(task, facts=replace(task.facts, memory=memory))
+    task = replace(task, facts=replace(task.facts, memory=known))
     originals = _originals(task.function, every)
     again = replace(
         asked,
         accesses={i: a for i, a in asked.accesses.items() if originals[i] in left},
         hidden={i: a for i, a in asked.hidden.items() if originals[i] in left},
-        counted={i: a for i, a in asked.counted.items() if listed},
+        counted=asked.counted if listed else {},
     )
     found, of_more, _ = _simulated(task, again, account)
     simulated |= found

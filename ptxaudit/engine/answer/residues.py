@@ -18,12 +18,7 @@ from ptxaudit.base.arrays import distinct
 from ptxaudit.base.records import Record
 from ptxaudit.engine.answer.record import SiteRecord
 from ptxaudit.engine.domain.lanes import first_active
-from ptxaudit.engine.domain.value import Uniform, Value, signed
-
-
-def is_block_index(u: Uniform) -> bool:
-    """The unknown is %ctaid in one dimension."""
-    return u.kind == "block" and isinstance(u.key, tuple) and u.key[0] == "ctaid"
+from ptxaudit.engine.domain.value import Value, is_block_index, signed
 
 
 def of_first(coefficient: np.ndarray, active: np.ndarray) -> np.ndarray:

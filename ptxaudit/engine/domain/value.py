@@ -407,6 +407,11 @@ def lane_ends(value: Value, is_signed: bool = True) -> tuple[np.ndarray, np.ndar
     return low, high
 
 
+def is_block_index(u: Uniform) -> bool:
+    """The unknown is %ctaid in one dimension."""
+    return u.kind == "block" and isinstance(u.key, tuple) and u.key[0] == "ctaid"
+
+
 def lane_spans(value: Value) -> tuple[np.ndarray, np.ndarray] | None:
     """As `lane_ends`, read as unsigned; None if the sum may wrap."""
     ends = lane_ends(value, is_signed=False)

@@ -26,7 +26,7 @@ from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.lanes import varies
 from ptxaudit.engine.domain.rounds import NotAffine
-from ptxaudit.engine.domain.value import Uniform, Value, active_zeros, signed, squeeze
+from ptxaudit.engine.domain.value import Uniform, Value, active_zeros, is_block_index, signed, squeeze
 from ptxaudit.engine.exec.block_ranges import dimensions
 from ptxaudit.engine.exec.cohorts import Cohort
 from ptxaudit.engine.exec.control import why_undecided
@@ -185,7 +185,7 @@ class Accesses:
 
     def _expanded(self, u: Uniform, access: Access) -> bool:
         """Requests are recorded for each number that the unknown may be: by `Round.moves_as_a_whole`, or by block."""
-        return u.kind == "rounds" or access.space == "global" and residues.is_block_index(u)
+        return u.kind == "rounds" or access.space == "global" and is_block_index(u)
 
     def _note_moving(
         self, record: SiteRecord, address: Value, active: np.ndarray, request: residues.Request, zeros: int

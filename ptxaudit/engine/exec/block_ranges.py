@@ -16,10 +16,10 @@ from ptxaudit.base.arrays import throughout
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.comparisons import outcomes
 from ptxaudit.engine.domain.lanes import LANES
-from ptxaudit.engine.domain.value import Uniform, Value, ends_of, signed
+from ptxaudit.engine.domain.value import Uniform, Value, ends_of, is_block_index, signed
+from ptxaudit.engine.ops.halves import WORD
 
 DIMENSIONS = (0, 1, 2)
-HALF = 32  # bits of the half of an address
 
 
 def block_terms(value: Value) -> set[Uniform]:
@@ -49,7 +49,7 @@ def decide(relation: str, a: Value, b: Value, low: np.ndarray, high: np.ndarray)
     """
     if a.poison is not None or b.poison is not None or a.valid is not None or b.valid is not None:
         return None
-    if any(u.kind != "block" or u.key[0] != "ctaid" for v in (a, b) for u, _ in v.terms):
+    if not all(is_block_index(u) for v in (a, b) for u, _ in v.terms):
         return None
     kind, _, sign = relation.partition(".")
     half = 1 << (a.bits - 1)
@@ -78,7 +78,7 @@ def decide_half(relation: str, whole: Value, number: int, low: np.ndarray, high:
     """
     if whole.valid is not None or whole.alternatives is not None:
         return None
-    if any(u.kind != "block" or u.key[0] != "ctaid" for u, _ in whole.terms):
+    if not all(is_block_index(u) for u, _ in whole.terms):
         return None
     span = _span(whole, low, high)
     if span is None:
@@ -89,10 +89,10 @@ def decide_half(relation: str, whole: Value, number: int, low: np.ndarray, high:
         return _cuts(whole, crossing, low, high)
     kind, _, sign = relation.partition(".")
     if sign == "s":
-        number = number - ((number >> HALF - 1) << HALF)
-        least, most = least >> HALF, most >> HALF
+        number = number - ((number >> WORD - 1) << WORD)
+        least, most = least >> WORD, most >> WORD
     else:
-        least, most = (least >> HALF) & (1 << HALF) - 1, (most >> HALF) & (1 << HALF) - 1
+        least, most = (least >> WORD) & (1 << WORD) - 1, (most >> WORD) & (1 << WORD) - 1
     yes, no = outcomes(kind, least - number, most - number)
     return (Value(yes), {}) if throughout(yes | no) else None
 

@@ -34,13 +34,10 @@ SHARE = 0.3  # of the steps left
 WIDTHS = (1, 2, 4, 8, 16)  # bytes of a plain store
 
 
-def stored(task: Task, account: Account) -> Given | None:
+def stored(task: Task, memory: Given, account: Account) -> Given | None:
     """The memory of a launch with the bytes that it writes; None if that says no more about its contents."""
-    memory = task.facts.memory
-    if memory is None or not memory.writers or not memory.refused:
-        return None
-    own = {index: op for index, op in memory.writers if bytes_of(op) in WIDTHS}
-    if len(own) < len(memory.writers):  # several by one instruction, or of another width
+    own = {index: op for index, op in memory.writers or () if bytes_of(op) in WIDTHS}
+    if not memory.writers or len(own) < len(memory.writers):  # several by one instruction, or of another width
         return None
     asked = _storing(task, own)
     known = NOTHING

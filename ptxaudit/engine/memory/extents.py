@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from ptxaudit.base.arrays import anywhere
 from ptxaudit.base.records import Record
-from ptxaudit.engine.domain.value import Uniform, Value, signed
+from ptxaudit.engine.domain.value import Uniform, Value, is_block_index, signed
 from ptxaudit.engine.ops.halves import PAIR
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -119,7 +119,7 @@ class Extent(Struct, eq=False):
                 return _point(begin), _point(begin)
             if u == symbol:
                 return _point(0), _point(times - 1)
-            if u.kind == "block" and u.key[0] == "ctaid":
+            if is_block_index(u):
                 d = u.key[1]
                 return low[:, d, None], high[:, d, None]
             return None if u.low is None or u.high is None else (_point(u.low), _point(u.high))

@@ -24,7 +24,7 @@ import numpy as np
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import REQUEST, Account, elements
 from ptxaudit.engine.domain.lanes import LANES
-from ptxaudit.engine.domain.value import Value, signed
+from ptxaudit.engine.domain.value import Value, is_block_index, signed
 from ptxaudit.engine.memory.cells import REASONS, VALUE, Bytes, Cells, Unsafe
 from ptxaudit.engine.memory.clusters import own_place
 from ptxaudit.engine.memory.environment import SHARED_WINDOW, Environment
@@ -233,7 +233,7 @@ class Shadow:
                 names.append(u.key[1])
             elif there.any():
                 astray = astray | there
-                if u.kind == "block" and u.key[0] == "ctaid":
+                if is_block_index(u):
                     by_block.add(u.key[1])
                 else:
                     others = True

@@ -23,7 +23,7 @@ from ptxaudit.base.work import REQUEST, Account, elements
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.lanes import FULL_MASK, LANE_BITS, LANES, pack
 from ptxaudit.engine.domain.rounds import NotAffine, Round
-from ptxaudit.engine.domain.value import DTYPES, Value, known, opaque, squeeze
+from ptxaudit.engine.domain.value import DTYPES, Value, is_block_index, known, opaque, squeeze
 from ptxaudit.engine.memory import matrices
 from ptxaudit.engine.memory.cells import LATER, NEVER, PLACE, UNORDERED, Bytes, Cells, Unsafe, by_cell
 from ptxaudit.engine.memory.clusters import ALONE
@@ -362,7 +362,7 @@ def _content(
         dims, free = np.zeros(shape, np.uint8), fine
         for u, c in v.terms:
             there = np.broadcast_to(c != 0, shape)
-            if u.kind == "block" and u.key[0] == "ctaid":
+            if is_block_index(u):
                 dims |= np.where(there, np.uint8(1 << u.key[1]), np.uint8(0))
             else:
                 free = free & ~there

@@ -56,7 +56,7 @@ def test_gather_through_specified_indices_is_exact(kernel, isa):
     (site,) = loads(kernel, isa, kernel="gather", grid=4, block=256, params=[INDEX, OUT, 1000])
     warps = [INDEX[k : k + 32] for k in range(0, 1000, 32)]
     assert (site.status, site.requests) == ("exact", len(warps))
-    assert site.wavefronts == sum(cost("ld.shared.f32", words) for words in warps)
+    assert site.wavefronts == cost("ld.shared.f32", INDEX)
 
 
 @pytest.mark.parametrize("isa", ("ptx", "sass"))
@@ -64,7 +64,7 @@ def test_histogram_of_specified_data_is_exact(kernel, isa):
     data = RANDOM.integers(0, 256, 2048, dtype=np.uint8)
     atomic, load = loads(kernel, isa, kernel="histogram", grid=2, block=128, params=[data, None, 2048])
     assert (atomic.status, atomic.requests) == ("exact", 2048 // 32)
-    assert atomic.wavefronts == sum(cost("atom.shared.add.u32", data[k : k + 32]) for k in range(0, 2048, 32))
+    assert atomic.wavefronts == cost("atom.shared.add.u32", data)
     assert load.status == "exact"
 
 

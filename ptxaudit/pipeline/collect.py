@@ -157,6 +157,10 @@ def _loaded(
                     "there is no kernel in this",
                     "audit a file with kernels; a library of device functions is audited through its callers",
                 )
+            if whole:
+                for launch in content.launches:
+                    for error in without_kernel([launch], part.names_of[content.path]):
+                        part.add_problem(error, content.path, launch.kernel)
 
 
 def _opened(item: Any) -> Content | InputError:

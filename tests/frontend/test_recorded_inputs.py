@@ -76,6 +76,14 @@ def test_recorded_launch_belongs_to_the_file_it_names(tmp_path):
     ]
 
 
+def test_launch_of_a_kernel_that_its_code_lacks_is_a_problem(tmp_path):
+    report = ptxaudit.audit(recording(tmp_path / "r", table(params="[0, 0]") + table("gone", params="[0, 0]")))
+    (problem,) = report.problems
+    assert len(report.sites) == 1
+    assert (problem.what, problem.hint) == ("there is no kernel 'gone'", "its kernels are k")
+    assert (problem.file, problem.line, problem.kernel) == (str(tmp_path / "r" / "recorded.toml"), 8, "gone")
+
+
 def test_unlaunched_kernels_are_omitted_unless_named(tmp_path, monkeypatch):
     """They are not even lifted: the machine code of a library has hundreds, of which a program launches a few."""
     lifted, lift = [], lift_sass.lift_function

@@ -7,7 +7,7 @@ By its pointers alone (`written`), a store through `out` may write `keys`, at wh
 allocation holds all arrays of a program, any store may write them all. So the stores are executed on the assumption
 that no other bytes than some are written, first none: if they write no others, none of them can have been the first to
 do so, and the assumption holds. Else these are assumed to be written, too. What a store writes whose addresses stay
-unknown is judged by its pointers.
+unknown is judged by its pointers, unless a store of the launch leaves the buffers to which its own point.
 """
 
 from __future__ import annotations
@@ -46,6 +46,9 @@ def stored(task: Task, memory: Given, account: Account) -> Given | None:
             for _ in range(MOST_RUNS):
                 trying = replace(memory, stored=known)
                 found = simulate(replace(asked, facts=replace(asked.facts, memory=trying)), some).sites
+                if any(_leaves(memory, found[k], memory.writers[k, op]) for k, op in own.items()):
+                    memory = _anywhere(memory)
+                    continue
                 now = united([known, *(_written(trying, found[k], memory.writers[k, op]) for k, op in own.items())])
                 if now.equals(known):
                     return trying
@@ -73,6 +76,22 @@ def _site(op: Op, instruction: Instruction) -> Site:
     space: SiteSpace = "global" if op.space == "global" else "generic"
     site = Site(f"st.{kind}", op.src[0], op.offset, space, op.guard or instruction.guard, of="global")
     return with_access(site, ())
+
+
+def _leaves(memory: Given, found: SiteResult, within: frozenset[int]) -> bool:
+    """A store writes a buffer to which none of its pointers points."""
+    if found.status is not Status.EXACT or found.extent is None or found.extent.missing:
+        return False
+    written = found.extent.bytes()
+    others = (buffer for at, buffer in enumerate(memory.buffers) if at not in within)
+    return any(written.overlaps(start, start + len(data)) for start, data in others)
+
+
+def _anywhere(memory: Given) -> Given:
+    """The memory if any store may write any of its buffers."""
+    every = frozenset(range(len(memory.buffers)))
+    writers = dict.fromkeys(memory.writers or (), every)
+    return replace(memory, trusted=(False,) * len(every), writers=writers, writes=False)
 
 
 def _written(memory: Given, found: SiteResult, within: frozenset[int]) -> Intervals:

@@ -39,6 +39,10 @@ class Intervals(Record, eq=False):
         found: np.ndarray = (at < len(self.low)) & (self.low[np.minimum(at, len(self.low) - 1)] < places + size)
         return found
 
+    def overlaps(self, low: int, high: int) -> bool:
+        """One of the bytes from `low` to before `high` is in an interval."""
+        return bool(((self.low < high) & (low < self.high)).any())
+
     def within(self, other: Intervals) -> bool:
         """Each byte is one of the other's."""
         return _united(np.concatenate([self.low, other.low]), np.concatenate([self.high, other.high])).equals(other)

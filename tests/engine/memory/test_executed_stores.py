@@ -57,6 +57,18 @@ extern "C" __global__ void in_place(int* index) {
     __syncthreads();
     index[t] = table[index[t]];
 }
+
+// the second block writes beyond the end of out; then each goes to where a result leads
+extern "C" __global__ void beyond(const int* index, int* out, int* log) {
+    __shared__ int table[1024];
+    int t = threadIdx.x;
+    for (int i = t; i < 1024; i += blockDim.x) table[i] = 3 * i;
+    out[blockIdx.x * 64 + t] = t;
+    __syncthreads();
+    log[out[t] * 5] = 1;
+    __syncthreads();
+    out[t] = table[index[t + 100] ^ out[t - 64]];
+}
 """
 AT = 0x7F0000000200
 INDEX = np.random.default_rng(11).integers(0, 1024, 1000, dtype=np.int32)
@@ -72,6 +84,7 @@ def source(tmp_path_factory):
 
 def placed(how, *arrays):
     """Arrays that touch, from AT on: their addresses, and the memory of the launch."""
+    arrays = tuple(a.astype(np.int32) for a in arrays)
     starts = [AT + sum(a.nbytes for a in arrays[:k]) for k in range(len(arrays))]
     if how == "one allocation":
         arrays = (np.concatenate(arrays),)
@@ -147,3 +160,15 @@ def test_what_a_kernel_reads_and_writes_is_open(source, isa):
     (index,), memory = placed("one allocation", INDEX)
     (site,) = gathers(source, isa, "in_place", 64, [index], memory)
     assert site.status == "data-dependent"
+
+
+@pytest.mark.parametrize("isa", ("ptx", "sass"))
+@pytest.mark.parametrize("blocks", (1, 2))
+def test_stores_stay_within_a_buffer_unless_one_is_seen_to_leave_it(source, isa, blocks):
+    arrays = np.arange(128) % 7, INDEX, np.zeros(1), np.zeros(512)
+    (out, index, _, log), memory = placed("one buffer each", *arrays)
+    (site,) = gathers(source, isa, "beyond", 64, [index, out + 256, log], memory, blocks)
+    if blocks == 1:
+        assert (site.status, site.wavefronts) == ("exact", cost(INDEX[100:164] ^ np.arange(64) % 7))
+    else:
+        assert site.status == "data-dependent"

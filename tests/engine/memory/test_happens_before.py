@@ -17,7 +17,7 @@ from ptxaudit.engine.memory.cells import Bytes, Cells, Unsafe
 from ptxaudit.engine.memory.happens_before import HappensBefore, alike
 from ptxaudit.engine.memory.updates import MIXED, Update
 
-HISTORIES = 1200
+HISTORIES = 480
 OTHER = ("added", "begun", "limit", "log")
 FEW = 3  # lanes that take part, so that many accesses are ordered
 

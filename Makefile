@@ -9,6 +9,7 @@ ARGS   ?=
 BIN       := $(VENV)/bin
 INSTALLED := $(VENV)/.ptxaudit-installed
 STAMP     := $(VENV)/.ptxaudit-test-installed
+COMMA     := ,
 
 .PHONY: audit test lint bench wheel docs reference hardware-check adversary-check calibrate-check hardware-doc operations coverage soak clean report-pictures architecture
 
@@ -28,9 +29,9 @@ lint: $(VENV)/.ptxaudit-lint
 	$(BIN)/mypy
 	$(BIN)/vulture
 
-$(VENV)/.ptxaudit-lint: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[lint]'
-	@touch $@
+$(VENV)/.ptxaudit-lint: pyproject.toml
+	$(call install,[test$(COMMA)lint])
+	@touch $(INSTALLED) $(STAMP) $@
 
 # Whole kernels against what a GPU counted: no GPU needed, the counts are in tests/data.
 hardware-check: $(STAMP)
@@ -100,17 +101,21 @@ bench: $(STAMP)
 wheel: $(STAMP)
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
-# An editable install: it is made again only when pyproject.toml changes.
+# An editable install with these extras: it is made again only when pyproject.toml changes.
+define install
+@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "ptxaudit needs Python 3.11 or later; $(PYTHON) is %d.%d. Try: make PYTHON=python3.12" % v[:2])'
+test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.$(1)'
+endef
+
 $(INSTALLED): pyproject.toml
-	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "ptxaudit needs Python 3.11 or later; $(PYTHON) is %d.%d. Try: make PYTHON=python3.12" % v[:2])'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(call install)
 	@touch $@
 
 # … with what the tests, bench and docs need besides.
-$(STAMP): $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
-	@touch $@
+$(STAMP): pyproject.toml
+	$(call install,[test])
+	@touch $(INSTALLED) $@
 
 clean:
 	rm -rf $(VENV) build dist

@@ -1,44 +1,83 @@
-"""Holds the claims about measured launches against what a GPU counted (bench/adversary)."""
+"""Holds the claims about measured launches against what a GPU counted (bench/adversary).
+
+Every test run audits some launches of each set, by tests/measured/launches.json (choose_launches.py), in which each
+branch and line that more of them reach is reached; `make adversary-check` audits all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+import json
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from paths import DATA
+from paths import DATA, ROOT
 
-from bench.adversary import report, telling, truth
+from bench.adversary import report, truth
 from bench.adversary.check import Checked, audit
 from bench.adversary.claims import Verdict
 
-WHOLE = ("told", "placed")  # tellings that specify everything that decides a count
-# One launch of so many of each build of a kernel; with less specified, which takes longer, of each kernel, of one build or
-# another. `make adversary-check` compares all of them.
-OF_BUILD, OF_KERNEL = 2, 6
+LAUNCHES = ROOT / "tests" / "measured" / "launches.json"
+
+# (folder of tests/data, what is specified, the memory whose accesses are checked)
+TELLINGS = (
+    *((folder, how, "shared") for folder, hows in (
+        ("agreed_sm90", ("placed", "shape")),
+        ("runtime_calls_sm90", ("told", "shape")),
+        ("algorithms_sm90", ("told", "shape")),
+        ("bounds_sm90", ("placed", "shape")),
+        ("random_sm90", ("told", "shape")),
+        ("written_sm90", ("placed", "shape")),
+        ("sync_sm90", ("told", "shape")),
+        ("libraries_sm90", ("told", "shape")),
+        ("releases_sm90", ("told", "shape")),
+        ("languages_sm90", ("placed", "shape")),
+        ("stores_sm90", ("told",)),
+        ("tiles_sm90", ("placed",)),
+        ("triton_sm90", ("told", "shape")),
+        ("tile_sm90", ("told", "shape")),
+        ("adversary_sm90", ("told", "bytes", "shape", "nothing")),
+        ("adversary_by_hand_sm90", ("told", "shape", "nothing")),
+        ("adversary_more_sm90", ("told",)),
+        ("collectives_sm90", ("told", "shape")),
+    ) for how in hows),
+    *(("spaces_sm90", how, "all") for how in ("told", "aligned", "shape", "nothing")),
+)  # fmt: skip
 
 
-def load(folder: str) -> list[truth.Truth]:
-    """The launches of a folder of tests/data."""
+def key(one: truth.Truth) -> tuple[str, int]:
+    """A launch of a set: its cubin, and its number."""
+    return one.entry["cubin"], one.entry["number"]
+
+
+@cache
+def _chosen() -> dict[tuple[str, str], dict[str, Any]]:
+    """(folder, telling) -> its row of the file."""
+    return {(row["folder"], row["telling"]): row for row in json.loads(Path(LAUNCHES).read_text())}
+
+
+def load(folder: str, chosen: bool = False) -> list[truth.Truth]:
+    """The launches of a folder of tests/data. chosen: only of the cubins of which a test run audits launches."""
+    only = (
+        {cubin for (of, _), row in _chosen().items() if of == folder for cubin in row["launches"]} if chosen else set()
+    )
     measured = DATA / folder
-    return list(truth.load(measured, [measured / "launches.json.gz"]))
+    return list(truth.load(measured, [measured / "launches.json.gz"], frozenset(only)))
 
 
-def checked(measured: Iterable[truth.Truth], how: str, space: str = "shared") -> list[Checked]:
-    """Some of the launches to which a telling applies, audited with as much specified as it says."""
-    of = [one for one in measured if telling.applies(how, one.entry, one.module.functions[one.entry["kernel"]])]
-    return [audit(one, how, "sass", space) for one in _some(of, how in WHOLE)]
+def checked(folder: str, measured: Iterable[truth.Truth], how: str) -> list[Checked]:
+    """The chosen launches of the folder, audited with as much specified as a telling says."""
+    row = _chosen()[folder, how]
+    of = [one for one in measured if one.entry["number"] in row["launches"].get(one.entry["cubin"], ())]
+    return [audit(one, how, "sass", row["memory"]) for one in of]
 
 
-def _some(launches: Iterable[truth.Truth], whole: bool) -> Iterator[truth.Truth]:
-    """whole: see `WHOLE`."""
-    step = OF_BUILD if whole else OF_KERNEL
-    same = lambda one: (one.entry["seed"], one.entry["build"] if whole else "")
-    for (seed, _), group in groupby(launches, same):
-        of_one = list(group)
-        yield from of_one[seed % min(step, len(of_one)) :: step]
-
-
-def assert_right(found: list[Checked], equal: int) -> None:
-    """No claim is wrong, and at least `equal` sites have exactly the counted requests and wavefronts."""
+def assert_right(folder: str, how: str, found: list[Checked]) -> None:
+    """No claim is wrong, and no fewer sites than when they were chosen have exactly the counted requests and
+    wavefronts.
+    """
+    row = _chosen()[folder, how]
+    assert len(found) == sum(map(len, row["launches"].values()))
     assert list(report.wrong(found)) == [] and list(report.failures(found)) == []
-    assert sum(one.verdict is Verdict.EQUAL for launch in found for one in launch.findings) >= equal
+    assert sum(one.verdict is Verdict.EQUAL for launch in found for one in launch.findings) >= row["equal"]

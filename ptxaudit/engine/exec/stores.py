@@ -40,16 +40,18 @@ def stored(task: Task, memory: Given, account: Account) -> Given | None:
     if not memory.writers or len(own) < len(memory.writers):  # several by one instruction, or of another width
         return None
     asked = _storing(task, own)
+    within = {index: memory.writers[index, op] for index, op in own.items()}
     known = NOTHING
     try:
         with account.part(SHARE) as some:
             for _ in range(MOST_RUNS):
                 trying = replace(memory, stored=known)
                 found = simulate(replace(asked, facts=replace(asked.facts, memory=trying)), some).sites
-                if any(_leaves(memory, found[k], memory.writers[k, op]) for k, op in own.items()):
-                    memory = _anywhere(memory)
+                if any(_leaves(memory, found[k], within[k]) for k in own):
+                    within = dict.fromkeys(own, frozenset(range(len(memory.buffers))))
+                    memory = replace(memory, trusted=(False,) * len(memory.buffers), writes=False)
                     continue
-                now = united([known, *(_written(trying, found[k], memory.writers[k, op]) for k, op in own.items())])
+                now = united([known, *(_written(trying, found[k], within[k]) for k in own)])
                 if now.equals(known):
                     return trying
                 known = now
@@ -85,13 +87,6 @@ def _leaves(memory: Given, found: SiteResult, within: frozenset[int]) -> bool:
     written = found.extent.bytes()
     others = (buffer for at, buffer in enumerate(memory.buffers) if at not in within)
     return any(written.overlaps(start, start + len(data)) for start, data in others)
-
-
-def _anywhere(memory: Given) -> Given:
-    """The memory if any store may write any of its buffers."""
-    every = frozenset(range(len(memory.buffers)))
-    writers = dict.fromkeys(memory.writers or (), every)
-    return replace(memory, trusted=(False,) * len(every), writers=writers, writes=False)
 
 
 def _written(memory: Given, found: SiteResult, within: frozenset[int]) -> Intervals:

@@ -43,10 +43,6 @@ class Intervals(Record, eq=False):
         """One of the bytes from `low` to before `high` is in an interval."""
         return bool(((self.low < high) & (low < self.high)).any())
 
-    def within(self, other: Intervals) -> bool:
-        """Each byte is one of the other's."""
-        return _united(np.concatenate([self.low, other.low]), np.concatenate([self.high, other.high])).equals(other)
-
     def equals(self, other: Intervals) -> bool:
         return np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
 

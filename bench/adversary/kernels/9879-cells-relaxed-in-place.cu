@@ -1,9 +1,9 @@
-// Cells in two halves of the block's region of out: a step reads one half and writes the other over what stood there two
-// steps ago, then each thread sweeps its own strip in place, a cell read before and after it is overwritten; cells address shared memory.
 // launch 1 64 n=3
 // launch 2x3 48x2 n=4
 // launch 5 200 n=7
 // launch 3 16x5x3 n=1
+// Cells in two halves of the block's region of out: a step reads one half and writes the other over what stood there two
+// steps ago, then each thread sweeps its own strip in place, a cell read before and after it is overwritten; cells address shared memory.
 
 struct Halves {
     unsigned* region;

@@ -1,9 +1,9 @@
-// A counting sort whose keys, counts, ranks and sorted row all lie in out: counted with reductions, scanned in two halves in turn
-// (which half holds the sum hangs on n), counters advanced in place while ranks are given; ranks and starts address shared memory.
 // launch 1 64 n=5
 // launch 3 100 n=18
 // launch 2x2 8x9x4 n=31
 // launch 4 33 n=0
+// A counting sort whose keys, counts, ranks and sorted row all lie in out: counted with reductions, scanned in two halves in turn
+// (which half holds the sum hangs on n), counters advanced in place while ranks are given; ranks and starts address shared memory.
 
 // Inclusive sums of bins counters, in place or in the other half; returns the half that holds them.
 __device__ unsigned scan(unsigned* halves, unsigned bins, unsigned t, unsigned nt) {

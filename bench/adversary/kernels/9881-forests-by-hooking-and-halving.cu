@@ -1,9 +1,9 @@
-// Union-find in out: trees of the whole block by hooking with minima and pointer jumping, the number of rounds found by votes;
-// then a forest of eight for each thread, paths halved while they are walked; roots, sizes and depths address shared memory.
 // launch 1 64 n=4
 // launch 3 96 n=9
 // launch 2x2 6x7x3 n=2
 // launch 5 256 n=13 cluster=5
+// Union-find in out: trees of the whole block by hooking with minima and pointer jumping, the number of rounds found by votes;
+// then a forest of eight for each thread, paths halved while they are walked; roots, sizes and depths address shared memory.
 
 __device__ __forceinline__ unsigned find_and_halve(unsigned* parent, unsigned x, unsigned* steps) {
     #pragma unroll 1

@@ -1,9 +1,9 @@
-// Each thread's 32 bytes of out are written in all widths over each other, 16 bytes down to one, at offsets that turn with the trip, with
-// copies onto themselves one byte ahead and signed parts read back; the words that come of it address shared memory of all widths.
 // launch 1 64 n=6
 // launch 3 90 n=11
 // launch 2 16x4x5 n=3
 // launch 4 40 n=1
+// Each thread's 32 bytes of out are written in all widths over each other, 16 bytes down to one, at offsets that turn with the trip, with
+// copies onto themselves one byte ahead and signed parts read back; the words that come of it address shared memory of all widths.
 
 struct Fields {
     unsigned kind : 3, place : 10, rest : 19;

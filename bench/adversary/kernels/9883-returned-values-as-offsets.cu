@@ -1,9 +1,9 @@
-// Values that atomics give back, used as offsets: own counters, wrapping ones, lists of nodes hung in by exchange, room taken by the warps in
-// turn or by the lanes in turn, all lanes on one word that cannot change any more, carries in 64 bits, shared and global words by one pointer.
 // launch 1 64 n=5
 // launch 3 100 n=9
 // launch 2x2 5x5x6 n=14
 // launch 4 256 n=2
+// Values that atomics give back, used as offsets: own counters, wrapping ones, lists of nodes hung in by exchange, room taken by the warps in
+// turn or by the lanes in turn, all lanes on one word that cannot change any more, carries in 64 bits, shared and global words by one pointer.
 
 extern "C" __global__ void k9883(unsigned* out, const unsigned* src, unsigned n, float f) {
     __shared__ unsigned s[1024];

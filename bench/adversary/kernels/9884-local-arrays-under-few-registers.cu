@@ -1,9 +1,9 @@
-// Local memory under launch bounds of 32 registers: 48 values alive round a loop, a heap and a ring in local arrays, two names for one array,
-// structures by value and by pointer, pointers kept in memory, constant tables with any index, copies and fills of lengths that turn.
 // launch 1 64 n=3
 // launch 3 96x2 n=6
 // launch 2 7x9x3 n=10
 // launch 2x2 128 n=1
+// Local memory under launch bounds of 32 registers: 48 values alive round a loop, a heap and a ring in local arrays, two names for one array,
+// structures by value and by pointer, pointers kept in memory, constant tables with any index, copies and fills of lengths that turn.
 
 __constant__ unsigned char order[32] = {7, 0, 19, 4, 30, 11, 2, 25, 14, 9, 28, 1, 22, 17, 6, 31,
                                         12, 3, 26, 21, 8, 15, 29, 10, 5, 24, 18, 13, 27, 16, 23, 20};

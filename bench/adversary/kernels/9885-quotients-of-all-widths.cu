@@ -1,9 +1,9 @@
-// Quotients and remainders of 8 to 128 bits, signed and unsigned, by constants and by divisors that vary by lane, by trip and
-// by what the kernel stored; negative indices, the most negative value by minus one, remainders in loops whose trips differ.
 // launch 1 64 n=37
 // launch 2 7x5x3 n=255
 // launch 3 100 n=4294967295
 // launch 2 16x9 n=2147483648
+// Quotients and remainders of 8 to 128 bits, signed and unsigned, by constants and by divisors that vary by lane, by trip and
+// by what the kernel stored; negative indices, the most negative value by minus one, remainders in loops whose trips differ.
 __device__ __forceinline__ unsigned mix(unsigned a, unsigned b) { return (a ^ b) * 0x01000193u + (a >> 7); }
 
 // the most negative value by minus one wraps; by zero is left alone

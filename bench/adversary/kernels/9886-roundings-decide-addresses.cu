@@ -1,9 +1,9 @@
-// Conversions between floats of 8 to 64 bits and integers in all roundings, with saturation, ties, values that are not numbers,
-// denormals kept and flushed, fused against unfused, and approximations whose last bit decides a truncated index.
 // launch 1 96 n=5
 // launch 2 11x3x4 n=1023
 // launch 2 512 n=16777217
 // launch 3 45 n=4294967295
+// Conversions between floats of 8 to 64 bits and integers in all roundings, with saturation, ties, values that are not numbers,
+// denormals kept and flushed, fused against unfused, and approximations whose last bit decides a truncated index.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>

@@ -1,8 +1,8 @@
-// Bit fields and shifts by counts beyond the width: bfe, bfi, bfind, fns, lop3, prmt in all modes, shf clamped and wrapped,
-// mad.hi, mul24, sad, szext, bmsk, cvt.pack, slct, with positions and lengths that vary by lane, trip and stored word.
 // launch 1 64 n=6
 // launch 2 9x7x2 n=305419896
 // launch 3 77 n=4294967295
+// Bit fields and shifts by counts beyond the width: bfe, bfi, bfind, fns, lop3, prmt in all modes, shf clamped and wrapped,
+// mad.hi, mul24, sad, szext, bmsk, cvt.pack, slct, with positions and lengths that vary by lane, trip and stored word.
 #define OP2(name, text) __device__ __forceinline__ unsigned name(unsigned a, unsigned b) { unsigned d; asm(text " %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b)); return d; }
 #define OP3(name, text) __device__ __forceinline__ unsigned name(unsigned a, unsigned b, unsigned c) { unsigned d; asm(text " %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c)); return d; }
 OP3(bfe_u, "bfe.u32") OP3(bfe_s, "bfe.s32") OP3(fns, "fns.b32") OP3(sad_s, "sad.s32") OP3(sad_u, "sad.u32")

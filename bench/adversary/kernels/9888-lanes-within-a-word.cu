@@ -1,9 +1,9 @@
-// Bytes and halves within words: saturating, averaging and comparing intrinsics, dp4a and dp2a with mixed signs, scalar and vector
-// video instructions with selectors, masks and second operations, three-way minima; sums in histograms become addresses.
 // launch 1 64 n=19
 // launch 3 13x5 n=2155905152
 // launch 2 6x5x4 n=4294967295
 // launch 1 256 n=1000003
+// Bytes and halves within words: saturating, averaging and comparing intrinsics, dp4a and dp2a with mixed signs, scalar and vector
+// video instructions with selectors, masks and second operations, three-way minima; sums in histograms become addresses.
 __device__ __forceinline__ unsigned mix(unsigned a, unsigned b) { return (a ^ b) * 0x01000193u + (a >> 7); }
 
 #define VIDEO(name, text) \

@@ -1,9 +1,9 @@
-// Carry chains of 96 and 128 bits that choose addresses and arrays; 64-bit pointers to global and shared memory stored, loaded,
-// subtracted, wrapped and masked; differences of elements of 12 bytes; counters that pass 2^32; vectors with negative strides.
 // launch 1 64 n=1
 // launch 2 9x11 n=4294967295
 // launch 2 4x5x6 n=2863311530
 // launch 3 31 n=70000
+// Carry chains of 96 and 128 bits that choose addresses and arrays; 64-bit pointers to global and shared memory stored, loaded,
+// subtracted, wrapped and masked; differences of elements of 12 bytes; counters that pass 2^32; vectors with negative strides.
 struct Triple { unsigned a, b, c; };
 
 __device__ __forceinline__ unsigned mix(unsigned a, unsigned b) { return (a ^ b) * 0x01000193u + (a >> 7); }

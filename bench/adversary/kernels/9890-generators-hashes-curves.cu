@@ -1,9 +1,9 @@
-// Generators for each thread (Philox, xorshift with its state in shared memory, a 64-bit congruence with jumps, PCG), a CRC by a
-// table the kernel builds, FNV and murmur, Morton, Hilbert and Gray indices, a shuffled deck, fixed-point and integer lines.
 // launch 1 64 n=2026
 // launch 2 7x9 n=4294967295
 // launch 2 128 n=0
 // launch 3 5x4x5 n=77777
+// Generators for each thread (Philox, xorshift with its state in shared memory, a 64-bit congruence with jumps, PCG), a CRC by a
+// table the kernel builds, FNV and murmur, Morton, Hilbert and Gray indices, a shuffled deck, fixed-point and integer lines.
 __device__ __forceinline__ unsigned mix(unsigned a, unsigned b) { return (a ^ b) * 0x01000193u + (a >> 7); }
 
 __device__ __forceinline__ unsigned spread(unsigned v)

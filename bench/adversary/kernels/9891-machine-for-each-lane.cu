@@ -1,9 +1,9 @@
-// A bytecode machine for each lane (jump table with fall-through, calls, inner loops, its own fuel), a scanner with a switch
-// inside a switch, and a copy whose switch jumps into the middle of its loop.
 // launch 2 64 n=5
 // launch 1 97 n=77
 // launch 3x2 16x5x2 n=1000
 // launch 1 32 n=0
+// A bytecode machine for each lane (jump table with fall-through, calls, inner loops, its own fuel), a scanner with a switch
+// inside a switch, and a copy whose switch jumps into the middle of its loop.
 constexpr unsigned most = 192;
 
 extern "C" __global__ void k9891(unsigned* out, const unsigned* src, unsigned n, float f)

@@ -1,9 +1,9 @@
-// goto into and out of three nested loops by lane and by warp, then returns of a warp and of lanes within nested loops, followed by
-// barriers that count, by __syncwarp of those that stay, and by loops whose counters multiply or count down.
 // launch 2 64 n=3
 // launch 1 150 n=40
 // launch 2x2 8x8x4 n=129
 // launch 4 21 n=1
+// goto into and out of three nested loops by lane and by warp, then returns of a warp and of lanes within nested loops, followed by
+// barriers that count, by __syncwarp of those that stay, and by loops whose counters multiply or count down.
 extern "C" __global__ void k9892(unsigned* out, const unsigned* src, unsigned n, float f)
 {
     __shared__ unsigned field[33 * 32], marks[512], pairs[512], loose[64];

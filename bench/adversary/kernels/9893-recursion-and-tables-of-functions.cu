@@ -1,9 +1,9 @@
-// Recursion whose levels read shared memory before and after the calls, virtual functions of objects that lie in shared memory,
-// tables of functions chosen by lane or by warp, lambdas called from divergent code, and a function that ends its callers.
 // launch 2 64 n=4
 // launch 1 100 n=9
 // launch 3 16x9 n=50
 // launch 1 32 n=1
+// Recursion whose levels read shared memory before and after the calls, virtual functions of objects that lie in shared memory,
+// tables of functions chosen by lane or by warp, lambdas called from divergent code, and a function that ends its callers.
 #include <new>
 
 namespace {

@@ -1,9 +1,9 @@
-// Branches, trip counts and addresses that come from votes, matches, shuffles, reductions over lanes and elected leaders;
-// subsets of lanes vote among themselves while the others wait or have left the loop.
 // launch 2 64 n=6
 // launch 1 150 n=33
 // launch 2x2x2 8x4x3 n=200
 // launch 1 13 n=2
+// Branches, trip counts and addresses that come from votes, matches, shuffles, reductions over lanes and elected leaders;
+// subsets of lanes vote among themselves while the others wait or have left the loop.
 __device__ __forceinline__ bool is_elected(unsigned mask)
 {
     unsigned elected;

@@ -1,9 +1,9 @@
-// Warps with roles: a loader, workers and a collector hand two stages on by named barriers, then pairs of warps with trip
-// counts of their own, then two groups of warps of which some return within their loops.
 // launch 2 128 n=5
 // launch 1 200 n=8
 // launch 1 64 n=3
 // launch 2 16x4x5 n=12
+// Warps with roles: a loader, workers and a collector hand two stages on by named barriers, then pairs of warps with trip
+// counts of their own, then two groups of warps of which some return within their loops.
 namespace {
 __device__ __forceinline__ void meet(unsigned id, unsigned warps)
 {

@@ -1,9 +1,9 @@
-// Loops whose counters are bytes that wrap, 64-bit, floating, halved or multiplied, some with no trip for some lanes; chains of
-// && and || and ternaries with shared loads in the conditions, predicated stores, and unrolled loops with remainders.
 // launch 2 64 n=7
 // launch 1 111 n=30
 // launch 3x2 8x8x2 n=255
 // launch 1 48 n=0
+// Loops whose counters are bytes that wrap, 64-bit, floating, halved or multiplied, some with no trip for some lanes; chains of
+// && and || and ternaries with shared loads in the conditions, predicated stores, and unrolled loops with remainders.
 extern "C" __global__ void k9896(unsigned* out, const unsigned* src, unsigned n, float f)
 {
     __shared__ unsigned s[1024], links[256], cells[1024], loose[128];

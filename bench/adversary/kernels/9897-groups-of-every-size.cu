@@ -1,9 +1,9 @@
-// Cooperative groups of every size in blocks with ragged warps: tiles of 4, 8 (dynamic), 16 and 64, coalesced, labelled and
-// binary partitions; their ranks, sums and scans (of 12-byte structs, doubles, and of counters in shared memory) are the addresses.
 // launch 3 128 n=5
 // launch 2 26x4 n=9
 // launch 2 8x6x4 n=14
 // launch 4 40 n=3
+// Cooperative groups of every size in blocks with ragged warps: tiles of 4, 8 (dynamic), 16 and 64, coalesced, labelled and
+// binary partitions; their ranks, sums and scans (of 12-byte structs, doubles, and of counters in shared memory) are the addresses.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>

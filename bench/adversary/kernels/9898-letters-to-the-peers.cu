@@ -1,9 +1,9 @@
-// Distributed shared memory: chains through peers by map_shared_rank (one's own block among them), remote histograms, and
-// letters by st.async, red.async and a bulk copy to the next block of the cluster, whose words are then local addresses.
 // launch 4 64 n=3 cluster=2
 // launch 4x2 24x4 n=6 cluster=2x2
 // launch 8 160 n=11 cluster=8
 // launch 3 100 n=5
+// Distributed shared memory: chains through peers by map_shared_rank (one's own block among them), remote histograms, and
+// letters by st.async, red.async and a bulk copy to the next block of the cluster, whose words are then local addresses.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda/std/array>

@@ -1,9 +1,9 @@
-// Copies in stages over contents that were computed before: three-stage and two-role cuda::pipeline, 12-byte elements by a
-// pipeline of one thread, cp.async with zero-fill, bulk copies of a runtime length, and a barrier that warps drop out of.
 // launch 1 128 n=6
 // launch 2 96 n=9
 // launch 3 40x4 n=5
 // launch 5 72 n=17 shared=4096
+// Copies in stages over contents that were computed before: three-stage and two-role cuda::pipeline, 12-byte elements by a
+// pipeline of one thread, cp.async with zero-fill, bulk copies of a runtime length, and a barrier that warps drop out of.
 #include <cooperative_groups.h>
 #include <cuda/barrier>
 #include <cuda/pipeline>

@@ -1,9 +1,9 @@
-// Block algorithms of CUB for four shapes of a block (one of them ragged) in one pool of bytes: scans by three algorithms, of
-// counters and of 12-byte maps, radix sorts over bits that a loop chooses, loads and stores with transposes, exchanges by ranks.
 // launch 2 128 n=6
 // launch 3 96 n=11
 // launch 1 16x4x2 n=3
 // launch 4 12x6 n=8
+// Block algorithms of CUB for four shapes of a block (one of them ragged) in one pool of bytes: scans by three algorithms, of
+// counters and of 12-byte maps, radix sorts over bits that a loop chooses, loads and stores with transposes, exchanges by ranks.
 #include <cub/block/block_exchange.cuh>
 #include <cub/block/block_load.cuh>
 #include <cub/block/block_radix_sort.cuh>

@@ -1,9 +1,9 @@
-// Block and warp algorithms of CUB over one pool: histograms of computed bytes and of src by atomics and by sorting, merge sorts
-// of parts of a warp and of a block, ranks of digits, reductions in three ways, run lengths decoded window by window.
 // launch 2 128 n=7
 // launch 3 8x8 n=10
 // launch 1 16x5 n=4
 // launch 2 32x3x2 n=13
+// Block and warp algorithms of CUB over one pool: histograms of computed bytes and of src by atomics and by sorting, merge sorts
+// of parts of a warp and of a block, ranks of digits, reductions in three ways, run lengths decoded window by window.
 #include <cub/block/block_adjacent_difference.cuh>
 #include <cub/block/block_discontinuity.cuh>
 #include <cub/block/block_histogram.cuh>

@@ -1,9 +1,9 @@
-// Fragments by ldmatrix, stmatrix, movmatrix, mma and wmma of halves, bytes and doubles, in swizzled, padded and strided tiles; rows
-// come from a table, lanes whose addresses nobody uses point at one bank, and products are addresses. The ragged warp only watches.
 // launch 1 128 n=3
 // launch 2 8x10 n=6
 // launch 3 96 n=9
 // launch 1 16x2x2 n=12
+// Fragments by ldmatrix, stmatrix, movmatrix, mma and wmma of halves, bytes and doubles, in swizzled, padded and strided tiles; rows
+// come from a table, lanes whose addresses nobody uses point at one bank, and products are addresses. The ragged warp only watches.
 #include <cuda/std/array>
 #include <cuda/std/complex>
 #include <cuda/std/mdspan>

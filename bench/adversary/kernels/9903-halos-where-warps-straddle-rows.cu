@@ -1,9 +1,9 @@
-// A 3-D stencil whose border lanes also load the halo, in blocks whose warps straddle rows and planes; the pitch, the axis, the
-// trips and those who leave early come from blockIdx by division and modulo; ranks in partial last warps.
 // launch 2x3x2 7x5x3 n=37
 // launch 5 33x3 n=64
 // launch 3x1x4 5x1x13 n=101
 // launch 4x2 1x64 n=6
+// A 3-D stencil whose border lanes also load the halo, in blocks whose warps straddle rows and planes; the pitch, the axis, the
+// trips and those who leave early come from blockIdx by division and modulo; ranks in partial last warps.
 __device__ __forceinline__ unsigned lane_id() { unsigned r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }
 __device__ __forceinline__ unsigned lanes_below() { unsigned r; asm("mov.u32 %0, %%lanemask_lt;" : "=r"(r)); return r; }
 __device__ __forceinline__ unsigned grid_layers() { unsigned r; asm("mov.u32 %0, %%nctaid.z;" : "=r"(r)); return r; }

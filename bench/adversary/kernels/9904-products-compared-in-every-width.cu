@@ -1,9 +1,9 @@
-// 64-bit products of blockIdx and blockDim compared with n as int, unsigned, long long, float and double; grid-stride loops with
-// 64-bit counters that pass 2**32; quotients by n; f decides trips and indices, also lane by lane.
 // launch 6 96 n=4294967290
 // launch 3x2 5x1x13 n=2147483648
 // launch 9 33x3 n=16777217
 // launch 4x1x3 45 n=700
+// 64-bit products of blockIdx and blockDim compared with n as int, unsigned, long long, float and double; grid-stride loops with
+// 64-bit counters that pass 2**32; quotients by n; f decides trips and indices, also lane by lane.
 __device__ __forceinline__ unsigned lane_id() { unsigned r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }
 
 extern "C" __global__ void k9904(unsigned* out, const unsigned* src, unsigned n, float f)

@@ -1,9 +1,9 @@
-// Six arrays of 8 to 128 bits carved from one extern array with rounding: pitches come from n, the first array's length from
-// the block, the last one's (and some trips) from %dynamic_smem_size, which is no multiple of anything.
 // launch 5 7x5x3 n=19 shared=5003
 // launch 3 64 n=32 shared=12288
 // launch 2x2x3 33x3 n=26 shared=6001
 // launch 6 1x40 n=48 shared=9422
+// Six arrays of 8 to 128 bits carved from one extern array with rounding: pitches come from n, the first array's length from
+// the block, the last one's (and some trips) from %dynamic_smem_size, which is no multiple of anything.
 __device__ __forceinline__ unsigned dynamic_bytes() { unsigned r; asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(r)); return r; }
 __device__ __forceinline__ unsigned round_up(unsigned at, unsigned to) { return (at + to - 1) & ~(to - 1); }
 

@@ -1,9 +1,9 @@
-// Clusters of several shapes split K: %cluster_ctarank decides slices of unlike lengths, pitches and who sums what;
-// clusters take tiles in strides, and words that neighbours wrote are addresses in the block's own memory.
 // launch 2x4x2 5x7 n=9 cluster=1x2x1
 // launch 8 64 n=21 cluster=4x1x1
 // launch 4x2x3 33x3 n=26 cluster=2x2x1
 // launch 3x2 1x45 n=7 cluster=1x2x1
+// Clusters of several shapes split K: %cluster_ctarank decides slices of unlike lengths, pitches and who sums what;
+// clusters take tiles in strides, and words that neighbours wrote are addresses in the block's own memory.
 __device__ __forceinline__ unsigned cluster_rank() { unsigned r; asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r)); return r; }
 __device__ __forceinline__ unsigned cluster_size() { unsigned r; asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(r)); return r; }
 __device__ __forceinline__ unsigned rank_y() { unsigned r; asm volatile("mov.u32 %0, %%cluster_ctaid.y;" : "=r"(r)); return r; }

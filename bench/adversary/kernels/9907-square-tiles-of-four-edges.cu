@@ -1,9 +1,9 @@
-// A matrix of n x n in tiles of 32, 24, 20 or 17 (blockIdx and n decide), double-buffered by trip parity with a prologue and an
-// epilogue that reads in quads, K split over z, blocks below the diagonal leave or turn, boundaries by predicate and zero fill.
 // launch 3x3x2 32x4 n=67
 // launch 2x2x4 17x5 n=86
 // launch 4x4 7x5x3 n=96
 // launch 2x3x2 1x64 n=51
+// A matrix of n x n in tiles of 32, 24, 20 or 17 (blockIdx and n decide), double-buffered by trip parity with a prologue and an
+// epilogue that reads in quads, K split over z, blocks below the diagonal leave or turn, boundaries by predicate and zero fill.
 __device__ __forceinline__ void copy_word(unsigned* to, const unsigned* from, unsigned bytes) { asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(bytes) : "memory"); }
 __device__ __forceinline__ void copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 __device__ __forceinline__ void copy_wait_one() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }

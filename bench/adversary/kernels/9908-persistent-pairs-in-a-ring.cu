@@ -1,9 +1,9 @@
-// Persistent blocks take pairs of a triangle in strides through a ring of four stages; the last tile is partial; compaction by
-// ballots and lanemask_lt with partial last warps, and prefix loops whose trips differ by warp; strides of 64/128 bits from n.
 // launch 3 96 n=700
 // launch 2x2x2 33x3 n=333
 // launch 5 7x5x3 n=128
 // launch 2x3 50 n=517
+// Persistent blocks take pairs of a triangle in strides through a ring of four stages; the last tile is partial; compaction by
+// ballots and lanemask_lt with partial last warps, and prefix loops whose trips differ by warp; strides of 64/128 bits from n.
 __device__ __forceinline__ unsigned lanes_below() { unsigned r; asm("mov.u32 %0, %%lanemask_lt;" : "=r"(r)); return r; }
 __device__ __forceinline__ unsigned grid_columns() { unsigned r; asm("mov.u32 %0, %%nctaid.x;" : "=r"(r)); return r; }
 

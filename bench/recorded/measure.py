@@ -42,6 +42,7 @@ COUNTED = {
 }
 LIBRARIES = {
     "cupy_library": COUNTED["cupy"],
+    "cupy_numerics": COUNTED["cupy"],
     "torch_library": ("torch", "numpy"),
 }  # third-party: not kept
 THROUGH_THE_DRIVER = {"native", *LIBRARIES}  # recorded this way, in a separate run

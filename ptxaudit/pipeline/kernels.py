@@ -205,8 +205,11 @@ def _notes(launch: Launch | None, function: ir.Function) -> tuple[str, ...]:
     """Notes on a launch: why CUDA would refuse it, how often it was recorded."""
     if launch is None:
         return ()
-    often = () if launch.count is None else (f"launched {launch.count:,} time{'s' * (launch.count != 1)}, as recorded",)
-    return launch.refused_by(function) + often
+    if launch.count is None:
+        return launch.refused_by(function)
+    often = f"launched {launch.count:,} time{'s' * (launch.count != 1)}, as recorded"
+    data = "; its data are those of the first time" * (launch.count > 1 and any(launch.specified_buffers))
+    return (*launch.refused_by(function), often + data)
 
 
 def launches_of(content: Content, kernel: str, options: Options) -> list[Launch]:

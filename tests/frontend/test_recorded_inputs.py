@@ -65,6 +65,9 @@ def test_recorded_memory_decides_data_dependent_sites(tmp_path):
         report = ptxaudit.audit(folder)
         assert [(str(site.status), site.wavefronts) for site in report.sites] == [("exact", wavefronts)]
         assert not any("256" in sentence for kernel in report.kernels for sentence in kernel.assumed)
+        assert [kernel.notes for kernel in report.kernels] == [
+            ("launched 3 times, as recorded; its data are those of the first time",)
+        ]
 
 
 def test_recorded_launch_belongs_to_the_file_it_names(tmp_path):

@@ -22,6 +22,7 @@ from ptxaudit.review.compare import Counted, Profile, Verdict, compare, judge
 from ptxaudit.review.ncu_csv import parse_export, read_profiles, simplified
 from ptxaudit.review.profiles import _of_name, compare_all
 from ptxaudit.ui.cli import main
+from ptxaudit.ui.render.comparison import compared_text
 
 SCHEMA = Path(ptxaudit.__file__).parent / "report" / "schemas" / "compare-1.schema.json"
 TABLE = """\
@@ -292,6 +293,14 @@ def test_launches_match_by_grid_then_order_then_agreement() -> None:
     assert not compare_all(report(*entries), [profile(), profile(requests=9)]).differs
     assert not compare_all(report(*entries), [profile(requests=9)]).differs
     assert compare_all(report(*entries), [profile(requests=9), profile()]).differs
+
+
+@pytest.mark.parametrize("requests", [4, 9])
+def test_notes_of_a_kernel_that_differs_are_shown(requests) -> None:
+    """Counts of a later launch are of other data than the report has."""
+    note = "launched 2 times, as recorded; its data are those of the first time"
+    text = compared_text(compare_all(report(entry(exact(), notes=(note,))), [profile(requests=requests)]))
+    assert (note in text) == (requests != 4)
 
 
 def test_launch_of_another_size_is_not_compared() -> None:

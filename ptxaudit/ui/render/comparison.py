@@ -61,7 +61,8 @@ _WORDS = {
 def _kernel_text(comparison: Comparison) -> str:
     rows = [_cells(row) for row in comparison.rows]
     widths = [max(len(line[at]) for line in (COLUMNS, *rows)) for at in range(len(COLUMNS))]
-    lines = [*header_lines(comparison.kernel)[:2], *_counters(comparison.totals), "", _aligned(COLUMNS, widths)]
+    notes = [note_text(Note("note", text)) for text in comparison.kernel.notes if comparison.differs]
+    lines = [*header_lines(comparison.kernel)[:2], *_counters(comparison.totals), *notes, "", _aligned(COLUMNS, widths)]
     for row, cells in zip(comparison.rows, rows, strict=True):
         lines.append(_aligned(cells, widths))
         if row.why and row.verdict is not Verdict.EQUAL:

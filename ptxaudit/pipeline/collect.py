@@ -158,8 +158,9 @@ def _loaded(
                     "audit a file with kernels; a library of device functions is audited through its callers",
                 )
             if whole:
+                names = dict.fromkeys(part.names_of[content.path])
                 for launch in content.launches:
-                    for error in without_kernel([launch], part.names_of[content.path]):
+                    for error in () if launch.kernel in names else without_kernel([launch], [*names]):
                         part.add_problem(error, content.path, launch.kernel)
 
 

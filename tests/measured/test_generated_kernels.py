@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import against_counts
 import pytest
-from against_counts import assert_right, checked
+from against_counts import assert_right
 
 from bench.adversary import telling, truth
 from ptxaudit.ir.link import link
@@ -26,9 +26,9 @@ def test_specified_parameters_equal_the_launched_ones(measured: list[truth.Truth
         assert all(a == b for a, b, told in zip(data, launched, known, strict=True) if told), str(one)
 
 
-@pytest.mark.parametrize("how", [how for folder, how, _ in against_counts.TELLINGS if folder == FOLDER])
+@pytest.mark.parametrize("how", against_counts.tellings(FOLDER))
 def test_no_claim_about_generated_kernels_is_wrong(measured: list[truth.Truth], how: str) -> None:
-    assert_right(FOLDER, how, checked(FOLDER, measured, how))
+    assert_right(FOLDER, how, measured)
 
 
 def test_no_claim_about_formerly_wrong_kernels_is_wrong() -> None:
@@ -36,14 +36,14 @@ def test_no_claim_about_formerly_wrong_kernels_is_wrong() -> None:
     that lock in a recursion, mix state spaces in generic atomics, and access vectors in loops built with goto.
     """
     folder = "adversary_more_sm90"
-    assert_right(folder, "told", checked(folder, against_counts.load(folder, chosen=True), "told"))
+    assert_right(folder, "told", against_counts.load(folder, chosen=True))
 
 
 def test_no_claim_about_tile_collectives_is_wrong() -> None:
     """Lanes that pass the masks of tiles, and lanes that arrive diverged."""
     measured = against_counts.load("collectives_sm90")
-    for how in ("told", "shape"):
-        assert_right("collectives_sm90", how, checked("collectives_sm90", measured, how))
+    for how in against_counts.tellings("collectives_sm90"):
+        assert_right("collectives_sm90", how, measured)
     of_tiles = [one for one in measured if one.entry["seed"] == 6089]
     votes = [c for one in of_tiles for _, c in one.placed() if c.text.startswith("VOTE.ANY")]
     assert len(votes) == 2 and all(c.threads <= 8 * c.warps for c in votes)  # one tile at a time

@@ -20,9 +20,9 @@ def measured() -> list[truth.Truth]:
     return against_counts.load(FOLDER)
 
 
-@pytest.mark.parametrize("how", [how for folder, how, _ in against_counts.TELLINGS if folder == FOLDER])
+@pytest.mark.parametrize("how", against_counts.tellings(FOLDER))
 def test_no_claim_about_global_and_local_memory_is_wrong(measured: list[truth.Truth], how: str) -> None:
-    against_counts.assert_right(FOLDER, how, against_counts.checked(FOLDER, measured, how))
+    against_counts.assert_right(FOLDER, how, measured)
 
 
 OF_UNIT = {

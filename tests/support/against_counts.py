@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from paths import DATA, ROOT
 
 from bench.adversary import report, truth
-from bench.adversary.check import Checked, audit
+from bench.adversary.check import audit
 from bench.adversary.claims import Verdict
 
 LAUNCHES = ROOT / "tests" / "measured" / "launches.json"
@@ -46,6 +45,11 @@ TELLINGS = (
 )  # fmt: skip
 
 
+def tellings(folder: str) -> list[str]:
+    """What is specified of the launches of a folder, in turn."""
+    return [how for of, how, _ in TELLINGS if of == folder]
+
+
 def key(one: truth.Truth) -> tuple[str, int]:
     """A launch of a set: its cubin, and its number."""
     return one.entry["cubin"], one.entry["number"]
@@ -54,7 +58,7 @@ def key(one: truth.Truth) -> tuple[str, int]:
 @cache
 def _chosen() -> dict[tuple[str, str], dict[str, Any]]:
     """(folder, telling) -> its row of the file."""
-    return {(row["folder"], row["telling"]): row for row in json.loads(Path(LAUNCHES).read_text())}
+    return {(row["folder"], row["telling"]): row for row in json.loads(LAUNCHES.read_text())}
 
 
 def load(folder: str, chosen: bool = False) -> list[truth.Truth]:
@@ -66,18 +70,13 @@ def load(folder: str, chosen: bool = False) -> list[truth.Truth]:
     return list(truth.load(measured, [measured / "launches.json.gz"], frozenset(only)))
 
 
-def checked(folder: str, measured: Iterable[truth.Truth], how: str) -> list[Checked]:
-    """The chosen launches of the folder, audited with as much specified as a telling says."""
-    row = _chosen()[folder, how]
-    of = [one for one in measured if one.entry["number"] in row["launches"].get(one.entry["cubin"], ())]
-    return [audit(one, how, "sass", row["memory"]) for one in of]
-
-
-def assert_right(folder: str, how: str, found: list[Checked]) -> None:
-    """No claim is wrong, and no fewer sites than when they were chosen have exactly the counted requests and
-    wavefronts.
+def assert_right(folder: str, how: str, measured: Iterable[truth.Truth]) -> None:
+    """The chosen launches of the folder, audited with as much specified as a telling says: no claim is wrong, and no
+    fewer sites than when they were chosen have exactly the counted requests and wavefronts.
     """
     row = _chosen()[folder, how]
+    of = [one for one in measured if one.entry["number"] in row["launches"].get(one.entry["cubin"], ())]
+    found = [audit(one, how, "sass", row["memory"]) for one in of]
     assert len(found) == sum(map(len, row["launches"].values()))
     assert list(report.wrong(found)) == [] and list(report.failures(found)) == []
     assert sum(one.verdict is Verdict.EQUAL for launch in found for one in launch.findings) >= row["equal"]

@@ -47,11 +47,12 @@ def stored(task: Task, memory: Given, account: Account) -> Given | None:
             for _ in range(MOST_RUNS):
                 trying = replace(memory, stored=known)
                 found = simulate(replace(asked, facts=replace(asked.facts, memory=trying)), some).sites
-                if any(_leaves(memory, found[k], within[k]) for k in own):
+                written = {k: _written(found[k]) for k in own}
+                if any(_leaves(memory, written[k], within[k]) for k in own):
                     within = dict.fromkeys(own, frozenset(range(len(memory.buffers))))
                     memory = replace(memory, trusted=(False,) * len(memory.buffers), writes=False)
                     continue
-                now = united([known, *(_written(trying, found[k], within[k]) for k in own)])
+                now = united([known, *(_at_most(memory, written[k], within[k]) for k in own)])
                 if now.equals(known):
                     return trying
                 known = now
@@ -80,20 +81,24 @@ def _site(op: Op, instruction: Instruction) -> Site:
     return with_access(site, ())
 
 
-def _leaves(memory: Given, found: SiteResult, within: frozenset[int]) -> bool:
-    """A store writes a buffer to which none of its pointers points."""
-    if found.status is not Status.EXACT or found.extent is None or found.extent.missing:
-        return False
-    written = found.extent.bytes()
-    others = (buffer for at, buffer in enumerate(memory.buffers) if at not in within)
-    return any(written.overlaps(start, start + len(data)) for start, data in others)
-
-
-def _written(memory: Given, found: SiteResult, within: frozenset[int]) -> Intervals:
-    """The bytes that a store writes. within: the buffers that it may write, by its pointers."""
+def _written(found: SiteResult) -> Intervals | None:
+    """The bytes that a store writes; None if some of its addresses are unknown."""
     if found.status is Status.UNREACHED:
         return NOTHING
     if found.status is Status.EXACT and found.extent is not None and not found.extent.missing:
         return found.extent.bytes()
+    return None
+
+
+def _leaves(memory: Given, written: Intervals | None, within: frozenset[int]) -> bool:
+    """A store writes a buffer to which none of its pointers points."""
+    others = (buffer for at, buffer in enumerate(memory.buffers) if at not in within)
+    return written is not None and any(written.touched(np.array([start]), len(data)).any() for start, data in others)
+
+
+def _at_most(memory: Given, written: Intervals | None, within: frozenset[int]) -> Intervals:
+    """The bytes that a store writes, or all of the buffers that it may write by its pointers."""
+    if written is not None:
+        return written
     ends = [(start, start + len(data)) for at, (start, data) in enumerate(memory.buffers) if at in within]
     return Intervals(*(np.array(side, np.int64) for side in zip(*ends))) if ends else NOTHING

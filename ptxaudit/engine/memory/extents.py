@@ -39,10 +39,6 @@ class Intervals(Record, eq=False):
         found: np.ndarray = (at < len(self.low)) & (self.low[np.minimum(at, len(self.low) - 1)] < places + size)
         return found
 
-    def overlaps(self, low: int, high: int) -> bool:
-        """One of the bytes from `low` to before `high` is in an interval."""
-        return bool(((self.low < high) & (low < self.high)).any())
-
     def equals(self, other: Intervals) -> bool:
         return np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
 

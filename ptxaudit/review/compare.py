@@ -141,13 +141,15 @@ STRAY = 3
 
 
 class Comparison(Record, dict=True):
-    """One launch of one kernel in both."""
+    """One launch of one kernel in both. chosen_of: of so many of the report's launches, which the profile does not tell
+    apart, this is the one that agrees best."""
 
     kernel: Kernel
     profile: Profile
     rows: tuple[Row, ...]  # in program order
     totals: tuple[Total, ...]
     memory: tuple[Row, ...] = ()  # accesses to global memory, if the report has them: their sectors
+    chosen_of: int = 1
 
     @cached_property
     def counts(self) -> dict[Verdict, int]:
@@ -164,6 +166,7 @@ class Comparison(Record, dict=True):
             "name": self.kernel.name,
             "demangled": self.kernel.demangled,
             "launch": plain(self.kernel.launch),
+            "chosen_of": self.chosen_of,
             "differs": self.differs,
             "counts": {str(verdict): count for verdict, count in self.counts.items()},
             "totals": [plain(total) | {"agrees": total.agrees} for total in self.totals],

@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from msgspec import structs
+
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.base.words import listing
@@ -72,7 +74,7 @@ def compare_all(report: Report, profiles: Sequence[Profile]) -> Compared:
         launches = [profile for profile in profiles if profile.kernel == name]
         for same, of_code in _by_code(entries[name], launches):
             launched = [profile for profile in of_code if any(_same_launch(kernel, profile) for kernel in same)]
-            comparisons += [compare(kernel, profile) for kernel, profile in _paired(same, launched)]
+            comparisons += _paired(same, launched)
             problems += _launched_otherwise(name, same, [one for one in of_code if one not in launched])
         other = next((one for one in launches if all(_other_code(kernel, one) for kernel in entries[name])), None)
         if entries[name] and other is not None:
@@ -149,22 +151,18 @@ def _kind(text: str) -> str:
     return match[1] if match else text
 
 
-def _paired(kernels: list[Kernel], profiles: list[Profile]) -> Iterable[tuple[Kernel, Profile]]:
-    """Pairs launches in order if both have the same number; otherwise each with the entry that agrees best."""
+def _paired(kernels: list[Kernel], profiles: list[Profile]) -> Iterable[Comparison]:
+    """Launches in order if both have the same number; otherwise each with the entry that agrees best."""
     in_order = len(kernels) == len(profiles)
     for at, profile in enumerate(profiles):
-        alike = [kernel for kernel in kernels if _same_launch(kernel, profile)]
-        first = kernels[at] if in_order and kernels[at] in alike else alike[0]
-        yield (
-            (first if in_order or len(alike) == 1 else min(alike, key=lambda kernel: _disagreements(kernel, profile))),
-            profile,
-        )
+        if in_order and _same_launch(kernels[at], profile):
+            yield compare(kernels[at], profile)
+            continue
+        alike = [compare(kernel, profile) for kernel in kernels if _same_launch(kernel, profile)]
+        best = min(alike, key=lambda comparison: comparison.counts.get(Verdict.DIFFERS, 0))
+        yield structs.replace(best, chosen_of=len(alike))
 
 
 def _same_launch(kernel: Kernel, profile: Profile) -> bool:
     launch = kernel.launch
     return launch is None or (profile.grid, profile.block) in ((launch.grid, launch.block), (None, None))
-
-
-def _disagreements(kernel: Kernel, profile: Profile) -> int:
-    return compare(kernel, profile).counts.get(Verdict.DIFFERS, 0)

@@ -295,6 +295,14 @@ def test_launches_match_by_grid_then_order_then_agreement() -> None:
     assert compare_all(report(*entries), [profile(requests=9), profile()]).differs
 
 
+def test_launch_chosen_by_agreement_is_labelled() -> None:
+    """A profile of fewer launches than the report has does not say which of them it is."""
+    entries = entry(exact()), entry(exact(requests=9))
+    assert "another number of them was profiled" in compared_text(compare_all(report(*entries), [profile()]))
+    in_order = compare_all(report(*entries), [profile(), profile(requests=9)])
+    assert [comparison.chosen_of for comparison in in_order.comparisons] == [1, 1]
+
+
 @pytest.mark.parametrize("requests", [4, 9])
 def test_notes_of_a_kernel_that_differs_are_shown(requests) -> None:
     """Counts of a later launch are of other data than the report has."""

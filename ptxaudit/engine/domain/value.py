@@ -34,7 +34,7 @@ import numpy as np
 from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain.lanes import ROWS_AT_HAND
 from ptxaudit.engine.domain.outcomes import Alternatives
-from ptxaudit.ir.reasons import Reason, sentence
+from ptxaudit.ir.reasons import Kind, Reason, sentence
 
 DTYPES: dict[int, type[Any]] = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 BITS = {np.dtype(t): b for b, t in DTYPES.items()}
@@ -461,13 +461,17 @@ def _equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def because(*values: Value) -> Reason | None:
-    """Why a result of these values is unknown: the first reason, preferably one caused by unspecified data."""
+    """Why a result of these values is unknown: the first reason, preferably one caused by unspecified data.
+
+    That other warps have not written a register is the last reason to be given.
+    """
     first: Reason | None = None
     for v in values:
         if v.why is not None:
             if v.why.data:
                 return v.why
-            first = first or v.why
+            if first is None or first.kind is Kind.UNWRITTEN_IN_SOME:
+                first = v.why
     if first is None:
         return None
     decided_by_data = next((u for v in values for u, _ in v.terms if u.data), None)

@@ -62,6 +62,8 @@ def _kernel_text(comparison: Comparison) -> str:
     rows = [_cells(row) for row in comparison.rows]
     widths = [max(len(line[at]) for line in (COLUMNS, *rows)) for at in range(len(COLUMNS))]
     notes = [note_text(Note("note", text)) for text in comparison.kernel.notes if comparison.differs]
+    if comparison.chosen_of > 1:
+        notes.insert(0, note_text(Note("note", _chosen(comparison.chosen_of))))
     lines = [*header_lines(comparison.kernel)[:2], *_counters(comparison.totals), *notes, "", _aligned(COLUMNS, widths)]
     for row, cells in zip(comparison.rows, rows, strict=True):
         lines.append(_aligned(cells, widths))
@@ -70,6 +72,13 @@ def _kernel_text(comparison: Comparison) -> str:
     if comparison.memory:
         lines += ["", *_memory_lines(comparison.memory)]
     return "\n".join(lines)
+
+
+def _chosen(launches: int) -> str:
+    return (
+        f"the report has {launches} launches of this shape, and another number of them was profiled: compared with the"
+        " one that agrees best"
+    )
 
 
 def _memory_lines(memory: Sequence[Row]) -> list[str]:

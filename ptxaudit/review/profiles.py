@@ -10,6 +10,7 @@ site's offset: another build of the same source is rejected.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -151,16 +152,23 @@ def _kind(text: str) -> str:
     return match[1] if match else text
 
 
-def _paired(kernels: list[Kernel], profiles: list[Profile]) -> Iterable[Comparison]:
-    """Launches in order if both have the same number; otherwise each with the entry that agrees best."""
-    in_order = len(kernels) == len(profiles)
-    for at, profile in enumerate(profiles):
-        if in_order and _same_launch(kernels[at], profile):
-            yield compare(kernels[at], profile)
-            continue
-        alike = [compare(kernel, profile) for kernel in kernels if _same_launch(kernel, profile)]
-        best = min(alike, key=lambda comparison: comparison.counts.get(Verdict.DIFFERS, 0))
-        yield structs.replace(best, chosen_of=len(alike))
+def _paired(kernels: Sequence[Kernel], profiles: Sequence[Profile]) -> Iterable[Comparison]:
+    """Compares the launches of each shape in order if both sides have the same number of them; otherwise each with the
+    entry that agrees best, which takes the product of both numbers."""
+    fitting = [tuple(at for at, kernel in enumerate(kernels) if _same_launch(kernel, one)) for one in profiles]
+    launched = Counter(fitting)
+    turns = {places: iter(places) for places in launched}
+    for profile, places in zip(profiles, fitting, strict=True):
+        if len(places) == launched[places]:
+            yield compare(kernels[next(turns[places])], profile)
+        else:
+            yield _best((kernels[at] for at in places), profile)
+
+
+def _best(kernels: Iterable[Kernel], profile: Profile) -> Comparison:
+    every = [compare(kernel, profile) for kernel in kernels]
+    best = min(every, key=lambda comparison: comparison.counts.get(Verdict.DIFFERS, 0))
+    return structs.replace(best, chosen_of=len(every))
 
 
 def _same_launch(kernel: Kernel, profile: Profile) -> bool:

@@ -19,7 +19,7 @@ from long_kernel import HEAD, LONG, MACHINE, kernel
 import ptxaudit
 from ptxaudit.base.work import Account, Exhausted
 from ptxaudit.engine import evaluate as engine
-from ptxaudit.engine.domain.value import Uniform
+from ptxaudit.engine.domain.value import Uniform, because, opaque
 from ptxaudit.engine.ops.table import OPS
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.hardware import machines
@@ -356,3 +356,11 @@ def test_operation_names(operation, words):
 def test_every_operation_name_belongs_to_an_operation():
     stems = {name.partition(".")[0] for name in OPS}
     assert {name for name in stems if operation_words.called(name) != name} >= operation_words._OF_STEM.keys()
+
+
+def test_register_that_other_warps_have_not_written_is_the_last_reason():
+    """It hides why the warps that wrote it do not know its value."""
+    elsewhere = opaque(32, Reason(Kind.UNWRITTEN_IN_SOME, given=("R3",)))
+    carry, product = (opaque(32, Reason(kind)) for kind in (Kind.UNKNOWN_CARRY, Kind.MANY_FACTORS))
+    assert because(elsewhere, carry, product) == carry.why == because(carry, elsewhere)
+    assert because(elsewhere) == elsewhere.why

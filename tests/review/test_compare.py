@@ -303,6 +303,18 @@ def test_launch_chosen_by_agreement_is_labelled() -> None:
     assert [comparison.chosen_of for comparison in in_order.comparisons] == [1, 1]
 
 
+def test_launches_of_each_shape_are_compared_in_order() -> None:
+    """Whatever the order in which a report and a profile have the shapes: no entry is chosen, so a wrong one differs."""
+    large = {"grid": (9, 1, 1), "block": (32, 1, 1)}
+    entries = entry(exact()), entry(exact(requests=9)), entry(exact(), launch=LAUNCH.__class__(**large))
+    small = {"grid": LAUNCH.grid, "block": LAUNCH.block}
+    profiles = [profile(**large), profile(requests=9, **small), profile(**small)]
+    report_of_all = report(*(structs.replace(one, launch=one.launch or LAUNCH) for one in entries))
+    compared = compare_all(report_of_all, profiles)
+    assert [comparison.chosen_of for comparison in compared.comparisons] == [1, 1, 1]
+    assert [comparison.differs for comparison in compared.comparisons] == [False, True, True]
+
+
 @pytest.mark.parametrize("requests", [4, 9])
 def test_notes_of_a_kernel_that_differs_are_shown(requests) -> None:
     """Counts of a later launch are of other data than the report has."""

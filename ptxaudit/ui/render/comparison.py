@@ -12,7 +12,7 @@ float_32_pitch_33
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ptxaudit.base.places import line_of
 from ptxaudit.base.words import interval, number, plural
@@ -61,9 +61,8 @@ _WORDS = {
 def _kernel_text(comparison: Comparison) -> str:
     rows = [_cells(row) for row in comparison.rows]
     widths = [max(len(line[at]) for line in (COLUMNS, *rows)) for at in range(len(COLUMNS))]
-    notes = [note_text(Note("note", text)) for text in comparison.kernel.notes if comparison.differs]
-    if comparison.chosen_of > 1:
-        notes.insert(0, note_text(Note("note", _chosen(comparison.chosen_of))))
+    texts = [*_chosen(comparison.chosen_of), *(comparison.kernel.notes if comparison.differs else ())]
+    notes = [note_text(Note("note", text)) for text in texts]
     lines = [*header_lines(comparison.kernel)[:2], *_counters(comparison.totals), *notes, "", _aligned(COLUMNS, widths)]
     for row, cells in zip(comparison.rows, rows, strict=True):
         lines.append(_aligned(cells, widths))
@@ -74,11 +73,13 @@ def _kernel_text(comparison: Comparison) -> str:
     return "\n".join(lines)
 
 
-def _chosen(launches: int) -> str:
-    return (
-        f"the report has {launches} launches of this shape, and another number of them was profiled: compared with the"
-        " one that agrees best"
-    )
+def _chosen(launches: int) -> Iterator[str]:
+    """The note for an entry that was chosen of several."""
+    if launches > 1:
+        yield (
+            f"{launches} launches of the report fit this one, and another number of them was profiled: compared with"
+            " the one that agrees best"
+        )
 
 
 def _memory_lines(memory: Sequence[Row]) -> list[str]:

@@ -39,6 +39,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--no-syncs", action="store_true", help="without shuffles and __syncwarp")
     parser.add_argument("--nvcc", default="nvcc")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args(arguments)
@@ -47,7 +48,7 @@ def main(arguments: list[str]) -> int:
     files = []
     for first in range(options.first, options.first + options.count, KERNELS):
         files.append(options.folder / f"k{first:05}.cu")
-        files[-1].write_text(source(range(first, first + KERNELS)), encoding="utf-8")
+        files[-1].write_text(source(range(first, first + KERNELS), not options.no_syncs), encoding="utf-8")
     with ThreadPoolExecutor(options.jobs) as pool:
         said = list(
             pool.map(

@@ -76,13 +76,15 @@ class Warp:
         return mask
 
     def idle(self) -> tuple[int, int]:
-        """All remaining lanes wait: those at the highest lane's barrier continue, or, if there is none, the strays."""
+        """All remaining lanes wait: those at the barrier with the lowest number continue, or, if there is none, the
+        strays.
+        """
         if not self.strays and not self.blocked:
             raise Stuck
         if not self.blocked:
             leader = max(self.strays, key=lambda k: self.kinds[k])
             return self.strays[leader], self.strays_at(self.strays[leader])
-        leader = max(self.blocked, key=lambda k: self.kinds[k])
+        leader = min(self.blocked, key=lambda k: self.blocked[k][0])
         number, place = self.blocked[leader]
         mask = 0
         for k in [k for k, group in self.blocked.items() if group == (number, place)]:
@@ -134,8 +136,10 @@ class Warp:
                 taken = self.when(step, mask)
                 return self.part(taken, step.target, mask & ~taken, following)
             case "jump":
-                taken = mask & self.predicate
-                return self.part(taken, step.other, mask & ~taken, step.target)
+                ahead = [step.other if self.predicate & kind else step.target for kind in self.kinds]
+                return self.indirect(ahead, place, mask)
+            case "switch":
+                return self.switch(step.targets, place, mask)
             case "open":
                 self.open(step.number, self.when(step, mask))
             case "leave":
@@ -175,6 +179,31 @@ class Warp:
             self.predicate = self.predicate | self.kinds[k] if bit else self.predicate & ~self.kinds[k]
             self.word[k] = self.word[k] >> 1 | bit << 31
 
+    def switch(self, targets: tuple[int, ...], place: int, mask: int) -> tuple[int, int]:
+        """As `indirect`; lanes take the bits of their word when they leave."""
+        bits = len(targets).bit_length() - 1
+        following, going = self.indirect([targets[word & len(targets) - 1] for word in self.word], place, mask)
+        for k in self.lanes(going):
+            self.word[k] = (self.word[k] >> bits | self.word[k] << LANES - bits) & FULL
+        return following, going
+
+    def indirect(self, ahead: list[int], place: int, mask: int) -> tuple[int, int]:
+        """The lanes that go where the lowest lane goes, or, if these are more than half, where the lowest of the others
+        goes; the rest remain at the branch. ahead: where each kind goes.
+        """
+        to = lambda lanes: ahead[self.lanes(lanes & -lanes)[0]]
+        chosen = lambda target: self.union(k for k in self.lanes(mask) if ahead[k] == target)
+        target = to(mask)
+        taken = chosen(target)
+        rest = mask & ~taken
+        if taken.bit_count() > rest.bit_count() and rest:
+            target = to(rest)
+            taken = chosen(target)
+            rest = mask & ~taken
+        if rest:
+            self.push(place, rest)
+        return target, taken
+
     def open(self, number: int, opening: int) -> None:
         if opening:
             self.dirty[number] = bool(self.barriers[number])
@@ -197,8 +226,8 @@ class Warp:
     # --- barriers
 
     def stopped(self) -> int:
-        """The lanes that wait at a barrier."""
-        return self.union(self.blocked)
+        """The lanes that wait, at a barrier or a WARPSYNC."""
+        return self.union(self.blocked) | self.union(self.syncing)
 
     def union(self, kinds: Iterable[int]) -> int:
         mask = 0
@@ -209,12 +238,12 @@ class Warp:
     def sync(self, number: int, following: int, mask: int) -> tuple[int, int]:
         if not mask & self.barriers[number]:
             return following, mask
+        if not self.barriers[number] & self.alive & ~self.stopped() & ~mask:
+            return following, self.release(number, following) | mask
         for k in self.lanes(mask):
             self.blocked.pop(k, None)
             self.blocked[k] = number, following
-        if self.barriers[number] & self.alive & ~self.stopped():
-            return END, 0
-        return following, self.release(number, following)
+        return END, 0
 
     def release(self, number: int, place: int) -> int:
         """Opens a barrier; returns the lanes that continue at this place."""

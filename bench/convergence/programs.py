@@ -31,6 +31,7 @@ class Step:
         leave            BREAK number, in the lanes selected by `when`
         save, clear, restore      BMOV number from and to the register `register`; clear: BMOV.CLEAR
         jump             an indirect branch: to `target` if the predicate is false, to `other` if it is true
+        switch           an indirect branch to one of `targets` (4 or 8), by the next bits of the lane's word, lowest first
         yield, warpsync (mask `number`), warpsync_all, exit, nop
     when: None = all lanes, otherwise those in which the predicate has this value.
     """
@@ -41,6 +42,7 @@ class Step:
     when: bool | None = None
     other: int | str = 0
     register: int = 0
+    targets: tuple[int | str, ...] = ()
 
 
 Program = tuple[Step, ...]
@@ -50,6 +52,7 @@ Program = tuple[Step, ...]
 
 _POINTER, _LINE, _WORD, _LEFT, _DONE, _ONE, _MASK, _PLACE = 2, 4, 8, 9, 10, 12, 13, 20
 _SAVED = 24  # the first register in which barriers are saved
+_CASES = 32  # the first register with a place of a switch
 LANES, WARPS = 32, 4  # warps that run a program, each with its own words
 _RECORD_BYTES = 16
 STRIDE = _RECORD_BYTES * LANES * WARPS
@@ -61,6 +64,8 @@ def _guard(when: bool | None) -> words.Guard:
 
 
 def _length(step: Step, variant: str = "") -> int:
+    if step.kind == "switch":
+        return 2 * len(step.targets) + 2 + 2 * (len(step.targets).bit_length() - 1)
     return {"record": 10 if variant == "~" else 8, "decide": 2, "jump": 4, "warpsync": 2, "exit": 2}.get(step.kind, 1)
 
 
@@ -147,6 +152,8 @@ def _words(step: Step, places: list[int], end: int, at: int, variant: str) -> li
                 words.nop(),
                 words.ret(_PLACE, -(at + 4)),
             ]
+        case "switch":
+            return _switch(step.targets, places, at)
         case "yield":
             return [words.yield_()]
         case "warpsync":
@@ -158,6 +165,20 @@ def _words(step: Step, places: list[int], end: int, at: int, variant: str) -> li
         case "nop":
             return [words.nop()]
     raise ValueError(step.kind)
+
+
+def _switch(targets: tuple[int, ...], places: list[int], at: int) -> list[bytes]:
+    """Chooses among the places of the targets, by halves, and branches there."""
+    count = len(targets)
+    out = [words.mov(_CASES + k, places[target] * words.WORD) for k, target in enumerate(targets)]
+    step = 1
+    while step < count:
+        out += [words.and_bit(_DECIDED, _WORD, 1), words.rotate(_WORD, _WORD)]
+        chosen = words.Guard(_DECIDED)
+        out += [words.copy(_CASES + k, _CASES + k + step, chosen) for k in range(0, count, 2 * step)]
+        step *= 2
+    out += [words.copy(_PLACE, _CASES), words.nop()]
+    return [*out, words.brx(_PLACE, -(at + len(out) + 1))]
 
 
 # --- generation -----------------------------------------------------------------------------------
@@ -191,7 +212,9 @@ class _Writer:
     def program(self) -> Program:
         place = lambda target: self.labels[target] if isinstance(target, str) and target else len(self.steps)
         return tuple(
-            replace(s, target=place(s.target), other=place(s.other)) if s.kind in ("branch", "open", "jump") else s
+            replace(s, target=place(s.target), other=place(s.other), targets=tuple(map(place, s.targets)))
+            if s.kind in ("branch", "open", "jump", "switch")
+            else s
             for s in self.steps
         )
 
@@ -202,7 +225,7 @@ class Manner:
 
     barriers: ifs and loops between BSSY and BSYNC; proper: lanes that leave them early execute BREAK; reused: barrier
     numbers are drawn from this many, 0 = one for each depth; yields, warpsyncs, indirect, early (exits), gotos,
-    saves.
+    saves; switches: a choice is one of 4 or 8 cases, some of which fall through to the next.
     """
 
     barriers: float = 1.0
@@ -214,6 +237,7 @@ class Manner:
     early: float = 0.1
     gotos: float = 0.0
     saves: float = 0.0
+    switches: float = 0.0
 
 
 MANNERS = {
@@ -226,6 +250,8 @@ MANNERS = {
     "waiting": Manner(barriers=0.7, warpsyncs=0.15, gotos=0.1),
     "indirect": Manner(barriers=0.6, indirect=0.5, gotos=0.1),
     "saving": Manner(barriers=0.9, reused=2, saves=0.3),
+    "switching": Manner(barriers=0.6, switches=0.6, early=0.05, gotos=0.05),
+    "cases": Manner(barriers=0.0, switches=0.8, early=0.05),
 }
 
 
@@ -291,7 +317,25 @@ class _Structured(_Writer):
             self.put("restore", barrier, register=register)
         self.record()
 
+    def cases(self, depth: int) -> None:
+        def inside(end: str, _: str) -> None:
+            labels = [self.label() for _ in range(self.random.choice((3, 4, 4, 6, 8)))]
+            count = 4 if len(labels) <= 4 else 8
+            targets = [*labels, *(self.random.choice([*labels, end]) for _ in range(count - len(labels)))]
+            self.random.shuffle(targets)
+            self.put("switch", targets=tuple(targets))
+            for label in labels:
+                self.here(label)
+                self.block(depth) if self.chance(0.3) else self.record()
+                if self.chance(0.6):
+                    self.put("branch", 0, end)
+
+        self.scoped(inside, False)
+
     def choice(self, depth: int) -> None:
+        if self.manner.switches and self.chance(self.manner.switches):
+            return self.cases(depth)
+
         def inside(end: str, _: str) -> None:
             otherwise = self.label()
             self.put("decide")
@@ -338,7 +382,7 @@ class _Structured(_Writer):
 class _Flat(_Writer):
     """Blocks that branch to each other and open, wait at and leave barriers at random."""
 
-    def write(self, barriers: int, share: float) -> Program:
+    def write(self, barriers: int, share: float, switches: float = 0) -> Program:
         labels = [self.label() for _ in range(self.random.randint(4, 12))]
         for label in labels:
             self.here(label)
@@ -351,6 +395,8 @@ class _Flat(_Writer):
             if barriers and self.chance(share * 0.3):
                 self.put("decide")
                 self.put("leave", self.random.randrange(barriers), when=self.random.choice((None, True, False)))
+            if switches and self.chance(switches):
+                self.put("switch", targets=tuple(self.random.choice(labels) for _ in range(self.random.choice((4, 8)))))
             for _ in range(self.random.choice((1, 1, 2))):
                 self.put("decide")
                 self.put("branch", 0, self.random.choice(labels), self.chance(0.5))
@@ -363,17 +409,22 @@ class _Flat(_Writer):
 def random_program(seed: int, manner: str) -> Program:
     """The program of a seed.
 
-    manner: one of MANNERS, or "flat" (no barriers), "any1", "any3" (barriers anywhere, with that many numbers).
+    manner: one of MANNERS, or "flat" (no barriers), "tables" (flat, with switches), "any1", "any3" (barriers anywhere,
+    with that many numbers).
     """
     for attempt in range(100):
         number = seed * 100 + attempt
         if manner == "flat":
             program = _Flat(number).write(0, 0)
+        elif manner == "tables":
+            program = _Flat(number).write(0, 0, 0.4)
         elif manner.startswith("any"):
             program = _Flat(number).write(int(manner[3:]), 0.5)
         else:
             program = _Structured(number, MANNERS[manner]).write()
-        if sum(_length(step, "~") for step in program) + 40 < MOST_WORDS and any(s.kind == "branch" for s in program):
+        if sum(_length(step, "~") for step in program) + 40 < MOST_WORDS and any(
+            s.kind in ("branch", "switch") for s in program
+        ):
             return program
     raise ValueError(f"no program of {manner}, {seed}")
 

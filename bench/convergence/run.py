@@ -16,7 +16,6 @@ import json
 import multiprocessing
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from .frame import KERNELS, THREADS, Frame
 SEEDS = (1, 20250)
 MOST_RECORDS = 64  # per lane, in a program
 BATCH = KERNELS
+STACK = 32 << 10  # bytes per thread, for kernels
 
 
 class Gpu:
@@ -210,15 +210,48 @@ def _extend(out: Traces, more: Traces) -> None:
 # --- kernels ------------------------------------------------------------------------------------
 
 
-def run_kernels(files: Iterator[Path], seconds: float) -> Traces:
+def _run_files(files: list[Path], queue: Any) -> None:
+    """Runs the kernels of files in a child process, which is lost when a launch fails."""
+    for file in files:
+        queue.put((file, run_kernels([file])))
+    queue.put((None, None))
+
+
+def run_each(files: list[Path], seconds: float) -> Traces:
+    """Runs the kernels of these cubins; those with a launch that fails are named in `stuck`."""
+    out, until = Traces(), time.monotonic() + seconds
+    context = multiprocessing.get_context("spawn")
+    while files and time.monotonic() < until:
+        queue = context.Queue()
+        child = context.Process(target=_run_files, args=(files, queue), daemon=True)
+        child.start()
+        while time.monotonic() < until:
+            try:
+                file, traces = queue.get(timeout=0.2)
+            except Exception:
+                if not child.is_alive() and queue.empty():
+                    out.stuck.append(files.pop(0).name)
+                    break
+                continue
+            if traces is None:
+                files = []
+                break
+            _extend(out, traces)
+            files = files[files.index(file) + 1 :]
+        child.kill()
+    return out
+
+
+def run_kernels(files: list[Path]) -> Traces:
     """Runs every kernel t… of these cubins."""
-    gpu, out, until = Gpu(), Traces(), time.monotonic() + seconds
+    gpu, out = Gpu(), Traces()
+    gpu.call(gpu.driver.cuCtxSetLimit, gpu.driver.CUlimit.CU_LIMIT_STACK_SIZE, STACK)
     size = sources.RECORDS * sources.STRIDE
     for file in files:
         module, functions = gpu.functions(file.read_bytes())
         wanted = [(name, seed) for name in sorted(functions) if name.startswith("t") for seed in SEEDS]
-        if time.monotonic() > until:
-            break
+        if not wanted:
+            continue
         records = gpu.allocate(size * len(wanted))
         gpu.clear(records, size * len(wanted))
         for k, (name, seed) in enumerate(wanted):
@@ -250,7 +283,7 @@ def main(arguments: list[str]) -> int:
         wanted = [(manner, seed) for manner, seed in json.loads(options.plan.read_text())]
         traces = run_programs(options.path, wanted, options.seconds)
     else:
-        traces = run_kernels(sorted(options.path.glob("*.cubin")), options.seconds)
+        traces = run_each(sorted(options.path.glob("*.cubin")), options.seconds)
     traces.save(options.output)
     print(
         f"{len(traces.names)} warps, {sum(map(len, traces.mask))} issues, {sum('!' in n for n in traces.names)} not"

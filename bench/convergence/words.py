@@ -75,6 +75,12 @@ def ret(register: int, distance: int) -> bytes:
     return word(0x7950 | register << 24 | low, 0x03C00000 | high)
 
 
+def brx(register: int, distance: int) -> bytes:
+    """BRX to the address in a register pair, relative to the instruction `distance` after the next one."""
+    low, high = _far(distance)
+    return word(0x7949 | register << 24 | low, 0x03800000 | high)
+
+
 def bssy(barrier: int, distance: int, guard: Guard = ALWAYS) -> bytes:
     """BSSY. distance: to the place after the BSYNC, in instructions from this one."""
     return word(0x7945 | barrier << 16 | (distance * WORD & 0xFFFFFFFF) << 32, 0x03800000, guard)
@@ -131,8 +137,8 @@ def mov(register: int, value: int, guard: Guard = ALWAYS) -> bytes:
     return word(0x7424 | register << 16 | RZ << 24 | (value & 0xFFFFFFFF) << 32, 0x078E00FF, guard)
 
 
-def copy(register: int, source: int) -> bytes:
-    return word(0x7224 | register << 16 | RZ << 24 | RZ << 32, 0x078E0000 | source)
+def copy(register: int, source: int, guard: Guard = ALWAYS) -> bytes:
+    return word(0x7224 | register << 16 | RZ << 24 | RZ << 32, 0x078E0000 | source, guard)
 
 
 def add(register: int, source: int, value: int, guard: Guard = ALWAYS) -> bytes:

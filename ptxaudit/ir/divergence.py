@@ -18,6 +18,7 @@ from ptxaudit.ir.dataflow.closure import Closure, of_owner
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.gathering import reached_apart
+from ptxaudit.ir.held_barriers import unheld
 from ptxaudit.ir.nodes import MATRICES, Instruction, Op, Operand, Reg, Special, Unknown
 from ptxaudit.ir.operands import control_reads, overwrites, reads, sources_of
 from ptxaudit.ir.reaching import ReachingDefinitions
@@ -61,10 +62,20 @@ class Divergence:
         for block in sorted(graph.reachable - {END}):
             last, meeting = instructions[graph.ends[block] - 1], graph.postdominators.get(block, END)
             if meeting != END and _conditional(last):
-                control = instructions[graph.starts[meeting]].control
-                if (control is None or control.kind != "sync" or graph.yields(block)) and self.differs(last.index):
+                if not self._reconverges(block, meeting) and self.differs(last.index):
                     found.append(last.index)
         return frozenset(found)
+
+    def _reconverges(self, block: int, meeting: int) -> bool:
+        """Lanes that diverge at the end of a block wait for each other at a BSYNC with which another begins."""
+        control = self.graph.function.instructions[self.graph.starts[meeting]].control
+        if control is None or control.kind != "sync" or self.graph.yields(block):
+            return False
+        return control.barrier is not None and control.barrier.name not in self._unheld[block]
+
+    @cached_property
+    def _unheld(self) -> dict[int, frozenset[str]]:
+        return unheld(self.graph)
 
     def differs(self, index: int) -> bool:
         """Whether the results of an instruction, or its successors, may differ between lanes.

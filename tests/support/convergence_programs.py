@@ -17,6 +17,7 @@ from ptxaudit.ir import nodes as ir
 
 WORD, LEFT, PLACE, P, MORE = ir.Reg("R8", 32), ir.Reg("R9", 32), ir.Reg("R0", 32), ir.Reg("P0", 1), ir.Reg("P1", 1)
 T, U, ADDRESS = ir.Reg("R2", 32), ir.Reg("R3", 32), ir.Reg("R4", 32)
+CHOSEN = ir.Reg("R5", 32)
 BYTES_A_LANE = 8
 
 
@@ -67,6 +68,17 @@ def _instructions(step, k: _Kernel, targets: dict[int, int]) -> None:
                 ir.Op("select", (T,), (ir.Const(1), ir.Const(0), P)),
                 control=ir.Control("switch", (*to(step.target), *to(step.other)), selector=T),
             )
+        case "switch":
+            bits = len(step.targets).bit_length() - 1
+            k.put(
+                "choose",
+                ir.Op("and", (CHOSEN,), (WORD, ir.Const(len(step.targets) - 1))),
+                ir.Op("shr.u", (T,), (WORD, ir.Const(bits))),
+                ir.Op("shl", (U,), (WORD, ir.Const(32 - bits))),
+                ir.Op("or", (WORD,), (T, U)),
+            )
+            places = tuple(place for target in step.targets for place in to(target))
+            k.put("BRX", control=ir.Control("switch", places, selector=CHOSEN))
         case "open" | "sync" | "leave":
             k.put(
                 {"open": "BSSY", "sync": "BSYNC", "leave": "BREAK"}[step.kind],

@@ -82,4 +82,5 @@ def _chosen(instruction: Instruction, control: Control, mask: np.ndarray, view: 
     number = number.astype(np.int64)
     if anywhere(number[mask] >= len(control.targets)):
         return nowhere
-    return [(control.targets[int(k)], mask & (number == k)) for k in distinct(number[mask])]
+    places = np.array(control.targets)[np.where(mask, number, 0)]
+    return [(int(place), mask & (places == place)) for place in distinct(places[mask])]

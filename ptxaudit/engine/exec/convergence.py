@@ -101,6 +101,9 @@ class Warps(Groups):
         some_out = inside & (word & mine != mine)
         if anywhere(some_out):
             self.loosen(rows[some_out], Reason(Kind.BARRIER_SHARED, cohort.pc - 1), cohort)
+        perhaps_in = ~firm & ~inside & (mine != alive)
+        if anywhere(perhaps_in):
+            self.loosen(rows[perhaps_in], self.why or Reason(Kind.BARRIER_OPEN, cohort.pc - 1), cohort)
         if not anywhere(inside):
             return [cohort]
         out = [] if throughout(inside) else [cohort.some(~inside)]
@@ -119,12 +122,15 @@ class Warps(Groups):
         return [*out, *self._release(name, coming.rows[full])]
 
     def _complete(self, name: str, rows: np.ndarray) -> np.ndarray:
-        """(n,) whether lanes wait at the barrier and none that they wait for is missing."""
+        """(n,) whether lanes wait at the barrier, and all that they wait for wait, too: there or elsewhere."""
         there = np.zeros(len(self.loose), bool)
         for n, c in self.blocked:
             if n == name:
                 there[c.rows] = True
-        result: np.ndarray = there[rows] & ((self.words[name][rows] & self._alive(rows) & ~self.stopped[rows]) == 0)
+        waiting = self.stopped.copy()
+        for s in self.syncing:
+            waiting[s.cohort.rows] |= pack(s.cohort.mask)
+        result: np.ndarray = there[rows] & ((self.words[name][rows] & self._alive(rows) & ~waiting[rows]) == 0)
         return result
 
     def _release(self, name: str, rows: np.ndarray) -> list[Cohort]:
@@ -138,9 +144,8 @@ class Warps(Groups):
         for n, c in self.blocked:
             if n == name:
                 waiting[c.rows] |= pack(c.mask)
-        unsure = self._of(self.shared, name, bool)[rows] | (
-            (self.words[name][rows] & self._alive(rows) & ~waiting[rows]) != 0
-        )
+        alive = self._alive(rows)
+        unsure = self._of(self.shared, name, bool)[rows] | (self.words[name][rows] & alive != waiting[rows] & alive)
         self.loosen(rows[unsure], Reason(Kind.BARRIER_SHARED, next(c.pc for n, c in self.blocked if n == name) - 1))
         firm = throughout(self.firm[name][rows]) and not anywhere(self.loose[rows])
         self.words[name][rows] = 0
@@ -205,7 +210,8 @@ class Warps(Groups):
         union = np.bitwise_or.reduce(words, axis=1)
         lacking = union & alive & ~mine != 0
         if not anywhere(lacking) and not (alone and varies(words, cohort.mask)):
-            self._cover(rows)
+            if again is None:
+                self._cover(rows)
             self._tighten(cohort, words, again, arrived=True)
             self._ordered(cohort, words)
             return [cohort]

@@ -1,7 +1,8 @@
 """The groups of lanes of many warps that wait or are suspended, and the choice of the one that continues.
 
 One group of lanes of a warp runs at a time. When its lanes diverge, the smaller part continues; the other is
-suspended, on top of those already suspended. A group that waits or ends yields to the one on top (`resume`).
+suspended, on top of those already suspended. (An indirect branch: `choose_indirect`.) A group that waits or ends
+yields to the one on top (`resume`).
 `convergence` decides when waiting groups continue. The rules are measured (docs/convergence.md).
 """
 
@@ -14,8 +15,8 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from ptxaudit.base.arrays import among, anywhere, throughout
-from ptxaudit.engine.domain.lanes import FULL_MASK, LANES, pack
+from ptxaudit.base.arrays import among, anywhere, distinct, throughout
+from ptxaudit.engine.domain.lanes import FULL_MASK, LANES, pack, unpack
 from ptxaudit.engine.domain.value import Value
 from ptxaudit.engine.exec.cohorts import Cohort, united
 from ptxaudit.engine.exec.running import Run
@@ -245,6 +246,27 @@ class Groups:
                     going.append(part) if rank == 0 else self.suspend(part)
         return going
 
+    def choose_indirect(self, at: int, groups: list[Cohort]) -> list[Cohort]:
+        """The groups that continue, of groups that an indirect branch sends to several places: in each warp the one of
+        the lowest lane, or, if this has more than half of the lanes, the one of the lowest lane of the others. All
+        other lanes remain at the branch, instruction `at`, and are suspended.
+        """
+        rows = distinct(np.concatenate([g.rows for g in groups]))
+        words = np.zeros((len(groups), len(rows)), np.uint32)
+        for k, g in enumerate(groups):
+            words[k, np.searchsorted(rows, g.rows)] = pack(g.mask)
+        whole: np.ndarray = np.bitwise_or.reduce(words, axis=0)
+        first = _with_lowest(words, whole)
+        rest = whole & ~first
+        most = (unpack(first).sum(axis=1) > unpack(rest).sum(axis=1)) & (rest != 0)
+        chosen = np.where(most, _with_lowest(words, rest), first)
+        remaining = whole & ~chosen
+        some = remaining != 0
+        if anywhere(some):
+            self.suspend(groups[0].of(rows[some], unpack(remaining[some])).at(at))
+        parts = [(g, word != 0, word) for g, word in zip(groups, words & chosen, strict=True)]
+        return [g.of(rows[here], unpack(word[here])) for g, here, word in parts if anywhere(here)]
+
     def _top(self, rows: np.ndarray) -> np.ndarray:
         """(n,) the level of the group on top; -1 if there is none."""
         occupied = self.occupied[rows]
@@ -281,8 +303,8 @@ class Groups:
     def resume(self) -> bool:
         """In each warp without a running group, the one on top continues. False if there is none.
 
-        Groups at the same place join it if others were suspended on it since. If none was, they join it in some
-        measured programs, and not in others.
+        Groups at the same place join it if others were suspended on it since. If none was, they remain diverged in
+        all random programs, but not in one compiled kernel.
         """
         if not self.suspended or not anywhere(self.free):
             return False
@@ -354,6 +376,13 @@ class Groups:
                     here = among(rows, cohort.rows)
                     alive[here] &= ~cohort.mask[np.searchsorted(cohort.rows, rows[here])]
         return pack(alive)
+
+
+def _with_lowest(groups: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+    """(n,) words: the group with the lowest of these lanes. groups: (…, n) words."""
+    lowest = lanes & (~lanes + np.uint32(1))
+    found: np.ndarray = np.bitwise_or.reduce(np.where(groups & lowest != 0, groups, np.uint32(0)), axis=0)
+    return found
 
 
 def _of_all_lanes(control: Control | None) -> bool:

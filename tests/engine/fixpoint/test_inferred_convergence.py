@@ -59,6 +59,10 @@ class _Adverse(Warp):
             return END, 0
         return super().step(place, mask)
 
+    def stopped(self) -> int:
+        """Without those at a WARPSYNC: inference assumes that the lanes it names come (docs/convergence.md)."""
+        return self.union(self.blocked)
+
     def idle(self) -> tuple[int, int]:
         raise Stuck  # lanes that wait forever have no requests to be compared
 

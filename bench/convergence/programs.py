@@ -44,6 +44,11 @@ class Step:
     register: int = 0
     targets: tuple[int | str, ...] = ()
 
+    @property
+    def bits(self) -> int:
+        """The bits of a word by which lanes choose among the targets."""
+        return len(self.targets).bit_length() - 1
+
 
 Program = tuple[Step, ...]
 
@@ -65,7 +70,7 @@ def _guard(when: bool | None) -> words.Guard:
 
 def _length(step: Step, variant: str = "") -> int:
     if step.kind == "switch":
-        return 2 * len(step.targets) + 2 + 2 * (len(step.targets).bit_length() - 1)
+        return 2 * len(step.targets) + 2 + 2 * step.bits
     return {"record": 10 if variant == "~" else 8, "decide": 2, "jump": 4, "warpsync": 2, "exit": 2}.get(step.kind, 1)
 
 

@@ -16,9 +16,12 @@ import json
 import multiprocessing
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from queue import Empty
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -154,48 +157,73 @@ def _assembled(manner: str, seed: int) -> bytes:
     return programs.assemble(programs.random_program(seed, manner.rstrip("+~")), variant)
 
 
-def _work(frame_path: Path, batches: list[list[tuple[str, int]]], queue: Any) -> None:
-    """Runs batches in a child process, which is lost when a launch fails."""
-    gpu, frame = Gpu(), Frame.load(frame_path)
-    for number, batch in enumerate(batches):
+def _programs(frame: Path) -> Callable[[list[tuple[str, int]]], Traces]:
+    gpu, loaded = Gpu(), Frame.load(frame)
+
+    def run(batch: list[tuple[str, int]]) -> Traces:
         traces = Traces()
-        _run_batch(gpu, frame, batch, traces)
-        queue.put((number, traces))
-    queue.put((len(batches), None))
+        _run_batch(gpu, loaded, batch, traces)
+        return traces
+
+    return run
 
 
 def run_programs(frame: Path, wanted: list[tuple[str, int]], seconds: float) -> Traces:
     """Runs all of these, until the time is over: first in batches, those of a batch that failed one by one."""
-    out, until = Traces(), time.monotonic() + seconds
+
+    def smaller(failed: list[tuple[str, int]]) -> list[list[tuple[str, int]]]:
+        part = max(1, len(failed) // 8)
+        return [failed[k : k + part] for k in range(0, len(failed), part)] if len(failed) > 1 else []
+
     batches = [wanted[k : k + BATCH] for k in range(0, len(wanted), BATCH)]
+    return _in_children(
+        partial(_programs, frame), batches, seconds, smaller, lambda batch: "/".join(map(str, batch[0]))
+    )
+
+
+# --- child processes ----------------------------------------------------------------------------
+
+Task = TypeVar("Task")
+
+
+def _child(prepare: Callable[[], Callable[[Task], Traces]], tasks: list[Task], queue: Any) -> None:
+    """Runs tasks in a process, which is lost when a launch fails."""
+    run = prepare()
+    for task in tasks:
+        queue.put(run(task))
+
+
+def _in_children(
+    prepare: Callable[[], Callable[[Task], Traces]],
+    tasks: list[Task],
+    seconds: float,
+    smaller: Callable[[Task], list[Task]],
+    name: Callable[[Task], str],
+) -> Traces:
+    """Runs all tasks, until the time is over. Instead of a task with which a process was lost, the smaller ones run; if
+    there are none, it is named in `stuck`.
+    """
+    out, until = Traces(), time.monotonic() + seconds
     context = multiprocessing.get_context("spawn")
-    while batches and time.monotonic() < until:
+    while tasks and time.monotonic() < until:
         queue = context.Queue()
-        child = context.Process(target=_work, args=(frame, batches, queue), daemon=True)
+        child = context.Process(target=_child, args=(prepare, tasks, queue), daemon=True)
         child.start()
-        done = 0
-        while done < len(batches) and time.monotonic() < until:
+        while tasks and time.monotonic() < until:
             try:
-                number, traces = queue.get(timeout=0.2)
-            except Exception:
+                _extend(out, queue.get(timeout=0.2))
+                tasks = tasks[1:]
+            except Empty:
                 if not child.is_alive() and queue.empty():
                     break
-                continue
-            if traces is None:
-                break
-            done = number + 1
-            _extend(out, traces)
         child.join(2)
         if child.is_alive():
             child.kill()
-        batches = batches[done:]
-        if batches and time.monotonic() < until:
-            failed = batches.pop(0)
-            if len(failed) == 1:
-                out.stuck.append("/".join(map(str, failed[0])))
-            else:
-                half = max(1, len(failed) // 8)
-                batches = [failed[k : k + half] for k in range(0, len(failed), half)] + batches
+        if tasks and time.monotonic() < until:
+            parts = smaller(tasks[0])
+            if not parts:
+                out.stuck.append(name(tasks[0]))
+            tasks = parts + tasks[1:]
     return out
 
 
@@ -210,64 +238,39 @@ def _extend(out: Traces, more: Traces) -> None:
 # --- kernels ------------------------------------------------------------------------------------
 
 
-def _run_files(files: list[Path], queue: Any) -> None:
-    """Runs the kernels of files in a child process, which is lost when a launch fails."""
-    for file in files:
-        queue.put((file, run_kernels([file])))
-    queue.put((None, None))
-
-
-def run_each(files: list[Path], seconds: float) -> Traces:
-    """Runs the kernels of these cubins; those with a launch that fails are named in `stuck`."""
-    out, until = Traces(), time.monotonic() + seconds
-    context = multiprocessing.get_context("spawn")
-    while files and time.monotonic() < until:
-        queue = context.Queue()
-        child = context.Process(target=_run_files, args=(files, queue), daemon=True)
-        child.start()
-        while time.monotonic() < until:
-            try:
-                file, traces = queue.get(timeout=0.2)
-            except Exception:
-                if not child.is_alive() and queue.empty():
-                    out.stuck.append(files.pop(0).name)
-                    break
-                continue
-            if traces is None:
-                files = []
-                break
-            _extend(out, traces)
-            files = files[files.index(file) + 1 :]
-        child.kill()
-    return out
-
-
-def run_kernels(files: list[Path]) -> Traces:
-    """Runs every kernel t… of these cubins."""
-    gpu, out = Gpu(), Traces()
+def _kernels() -> Callable[[Path], Traces]:
+    gpu = Gpu()
     gpu.call(gpu.driver.cuCtxSetLimit, gpu.driver.CUlimit.CU_LIMIT_STACK_SIZE, STACK)
-    size = sources.RECORDS * sources.STRIDE
-    for file in files:
-        module, functions = gpu.functions(file.read_bytes())
-        wanted = [(name, seed) for name in sorted(functions) if name.startswith("t") for seed in SEEDS]
-        if not wanted:
-            continue
-        records = gpu.allocate(size * len(wanted))
-        gpu.clear(records, size * len(wanted))
-        for k, (name, seed) in enumerate(wanted):
-            gpu.launch(
-                functions[name],
-                sources.WARPS * sources.LANES,
-                ((records + k * size, seed), (ctypes.c_void_p, ctypes.c_uint)),
-            )
-        gpu.wait()
-        for k, (name, seed) in enumerate(wanted):
-            found = gpu.read(records + k * size, (sources.RECORDS, sources.WARPS, sources.LANES, 4))
-            for warp in range(sources.WARPS):
-                full = "~" if found[-1, warp].any() else ""
-                out.add(f"{file.name}/{name}/{seed}/{warp}{full}", found[:, warp])
-        gpu.call(gpu.driver.cuMemFree, records)
-        gpu.call(gpu.driver.cuModuleUnload, module)
+    return partial(_run_kernels, gpu)
+
+
+def run_kernels(files: list[Path], seconds: float) -> Traces:
+    """Runs every kernel t… of these cubins, until the time is over."""
+    return _in_children(_kernels, files, seconds, lambda file: [], lambda file: file.name)
+
+
+def _run_kernels(gpu: Gpu, file: Path) -> Traces:
+    out, size = Traces(), sources.RECORDS * sources.STRIDE
+    module, functions = gpu.functions(file.read_bytes())
+    wanted = [(name, seed) for name in sorted(functions) if name.startswith("t") for seed in SEEDS]
+    if not wanted:  # of `frame`, which may lie beside them
+        return out
+    records = gpu.allocate(size * len(wanted))
+    gpu.clear(records, size * len(wanted))
+    for k, (name, seed) in enumerate(wanted):
+        gpu.launch(
+            functions[name],
+            sources.WARPS * sources.LANES,
+            ((records + k * size, seed), (ctypes.c_void_p, ctypes.c_uint)),
+        )
+    gpu.wait()
+    for k, (name, seed) in enumerate(wanted):
+        found = gpu.read(records + k * size, (sources.RECORDS, sources.WARPS, sources.LANES, 4))
+        for warp in range(sources.WARPS):
+            full = "~" if found[-1, warp].any() else ""
+            out.add(f"{file.name}/{name}/{seed}/{warp}{full}", found[:, warp])
+    gpu.call(gpu.driver.cuMemFree, records)
+    gpu.call(gpu.driver.cuModuleUnload, module)
     return out
 
 
@@ -283,7 +286,7 @@ def main(arguments: list[str]) -> int:
         wanted = [(manner, seed) for manner, seed in json.loads(options.plan.read_text())]
         traces = run_programs(options.path, wanted, options.seconds)
     else:
-        traces = run_each(sorted(options.path.glob("*.cubin")), options.seconds)
+        traces = run_kernels(sorted(options.path.glob("*.cubin")), options.seconds)
     traces.save(options.output)
     print(
         f"{len(traces.names)} warps, {sum(map(len, traces.mask))} issues, {sum('!' in n for n in traces.names)} not"

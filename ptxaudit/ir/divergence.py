@@ -18,7 +18,6 @@ from ptxaudit.ir.dataflow.closure import Closure, of_owner
 from ptxaudit.ir.dataflow.definitions import Definition, Joined
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.gathering import reached_apart
-from ptxaudit.ir.held_barriers import unheld
 from ptxaudit.ir.nodes import MATRICES, Instruction, Op, Operand, Reg, Special, Unknown
 from ptxaudit.ir.operands import control_reads, overwrites, reads, sources_of
 from ptxaudit.ir.reaching import ReachingDefinitions
@@ -71,11 +70,7 @@ class Divergence:
         control = self.graph.function.instructions[self.graph.starts[meeting]].control
         if control is None or control.kind != "sync" or self.graph.yields(block):
             return False
-        return control.barrier is not None and control.barrier.name not in self._unheld[block]
-
-    @cached_property
-    def _unheld(self) -> dict[int, frozenset[str]]:
-        return unheld(self.graph)
+        return control.barrier is not None and control.barrier.name not in self.graph.unheld[block]
 
     def differs(self, index: int) -> bool:
         """Whether the results of an instruction, or its successors, may differ between lanes.

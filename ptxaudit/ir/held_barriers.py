@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from ptxaudit.ir.blocks import END, Blocks
 from ptxaudit.ir.dataflow.solve import postorder, solve
-from ptxaudit.ir.nodes import Instruction, Reg
+from ptxaudit.ir.nodes import Instruction
+from ptxaudit.ir.operands import barrier_moved_to
 
 
 def unheld(graph: Blocks) -> dict[int, frozenset[str]]:
@@ -40,11 +41,8 @@ def unheld(graph: Blocks) -> dict[int, frozenset[str]]:
 def _effects(instruction: Instruction) -> list[tuple[str, bool]]:
     """(barrier, whether the lanes are in it afterwards) of an instruction. BREAK in some lanes leaves it to others."""
     control = instruction.control
-    out = [
-        (op.src[0].name, op.name == "barrier.restore")
-        for op in instruction.ops
-        if op.name in ("barrier.clear", "barrier.restore") and isinstance(op.src[0], Reg)
-    ]
+    moved = [(barrier_moved_to(op), op.name == "barrier.restore") for op in instruction.ops]
+    out = [(barrier.name, held) for barrier, held in moved if barrier is not None]
     if control is not None and control.barrier is not None:
         if control.kind == "open" and control.guard is None:
             out.append((control.barrier.name, True))

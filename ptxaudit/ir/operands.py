@@ -18,6 +18,12 @@ SHARED_SPACES = ("shared", "shared::cluster", "generic", MATRICES)  # of operati
 WRITES = ("store", "atom", COPY_ASYNC, STORE_MATRIX)  # operations that write to an address operand
 
 
+def barrier_moved_to(op: Op) -> Reg | None:
+    """The convergence barrier whose lanes an operation replaces: by none, or by those in a register."""
+    barrier = op.src[0] if op.name in ("barrier.clear", "barrier.restore") else None
+    return barrier if isinstance(barrier, Reg) else None
+
+
 def sources_of(op: Op) -> list[Reg]:
     """Registers that an operation reads, including its guard."""
     regs = [s for s in op.src if type(s) is Reg]

@@ -17,6 +17,7 @@ from ptxaudit.ir.blocks import CONTROL_FLOW, END
 from ptxaudit.ir.control_flow import ControlFlow
 from ptxaudit.ir.dataflow.definitions import Definition, Definitions, Joined
 from ptxaudit.ir.dataflow.solve import reached
+from ptxaudit.ir.held_barriers import unheld
 from ptxaudit.ir.nodes import Const, Instruction, Operand, Reg
 from ptxaudit.ir.transfers import is_unresolved
 
@@ -175,6 +176,12 @@ class ReachingDefinitions(ControlFlow):
                         wanted |= more
                         work += more
         return False
+
+    @cached_property
+    def unheld(self) -> dict[int, frozenset[str]]:
+        """block -> the convergence barriers that lanes may not be in at its end."""
+        self.account.spend(len(self.function.instructions), CONTROL_FLOW)
+        return unheld(self)
 
     def yields(self, block: int) -> bool:
         """Whether there is a yielding block between the branch that ends `block` and its post-dominator."""

@@ -69,12 +69,11 @@ def _instructions(step, k: _Kernel, targets: dict[int, int]) -> None:
                 control=ir.Control("switch", (*to(step.target), *to(step.other)), selector=T),
             )
         case "switch":
-            bits = len(step.targets).bit_length() - 1
             k.put(
                 "choose",
                 ir.Op("and", (CHOSEN,), (WORD, ir.Const(len(step.targets) - 1))),
-                ir.Op("shr.u", (T,), (WORD, ir.Const(bits))),
-                ir.Op("shl", (U,), (WORD, ir.Const(32 - bits))),
+                ir.Op("shr.u", (T,), (WORD, ir.Const(step.bits))),
+                ir.Op("shl", (U,), (WORD, ir.Const(32 - step.bits))),
                 ir.Op("or", (WORD,), (T, U)),
             )
             places = tuple(place for target in step.targets for place in to(target))

@@ -127,9 +127,7 @@ class Warps(Groups):
         for n, c in self.blocked:
             if n == name:
                 there[c.rows] = True
-        waiting = self.stopped.copy()
-        for s in self.syncing:
-            waiting[s.cohort.rows] |= pack(s.cohort.mask)
+        waiting = self.stopped | self.lanes_in(s.cohort for s in self.syncing)
         result: np.ndarray = there[rows] & ((self.words[name][rows] & self._alive(rows) & ~waiting[rows]) == 0)
         return result
 
@@ -140,12 +138,9 @@ class Warps(Groups):
         """
         if not len(rows):
             return []
-        waiting = np.zeros(len(self.loose), np.uint32)
-        for n, c in self.blocked:
-            if n == name:
-                waiting[c.rows] |= pack(c.mask)
-        alive = self._alive(rows)
-        unsure = self._of(self.shared, name, bool)[rows] | (self.words[name][rows] & alive != waiting[rows] & alive)
+        waiting = self.lanes_in(c for n, c in self.blocked if n == name)
+        others = (self.words[name] ^ waiting)[rows] & self._alive(rows)  # in it and elsewhere, or here and not in it
+        unsure = self._of(self.shared, name, bool)[rows] | (others != 0)
         self.loosen(rows[unsure], Reason(Kind.BARRIER_SHARED, next(c.pc for n, c in self.blocked if n == name) - 1))
         firm = throughout(self.firm[name][rows]) and not anywhere(self.loose[rows])
         self.words[name][rows] = 0
@@ -276,11 +271,9 @@ class Warps(Groups):
 
     def _check_syncing(self, rows: np.ndarray) -> None:
         """Suspends waiting lanes for which none is missing any more, so that they can resume."""
-        have = np.zeros(len(self.loose), np.uint32)
+        have = self.lanes_in(s.cohort for s in self.syncing)
         concerned = np.zeros(len(self.loose), bool)
         concerned[rows] = True
-        for s in self.syncing:
-            have[s.cohort.rows] |= pack(s.cohort.mask)
         ready: dict[tuple[Any, ...], list[tuple[Cohort, np.ndarray, str | None]]] = {}
         kept = []
         for s in self.syncing:

@@ -165,6 +165,13 @@ class Groups:
         """Restores the removed groups."""
         vars(self).update(kept)
 
+    def lanes_in(self, cohorts: Iterable[Cohort]) -> np.ndarray:
+        """(rows,) words: the lanes of these cohorts in each warp."""
+        words = np.zeros(len(self.loose), np.uint32)
+        for cohort in cohorts:
+            words[cohort.rows] |= pack(cohort.mask)
+        return words
+
     def _use(self, name: str, rows: np.ndarray) -> None:
         """Records that lanes of these warps set, wait at, leave or load a barrier."""
         self._of(self.used, name, bool)[rows[self.loose[rows]]] = True
@@ -258,7 +265,7 @@ class Groups:
         whole: np.ndarray = np.bitwise_or.reduce(words, axis=0)
         first = _with_lowest(words, whole)
         rest = whole & ~first
-        most = (unpack(first).sum(axis=1) > unpack(rest).sum(axis=1)) & (rest != 0)
+        most = (rest != 0) & (2 * unpack(first).sum(axis=1) > unpack(whole).sum(axis=1))
         chosen = np.where(most, _with_lowest(words, rest), first)
         remaining = whole & ~chosen
         some = remaining != 0

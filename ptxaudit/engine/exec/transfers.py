@@ -130,10 +130,9 @@ class Transfers:
             Cohort(pc, cohort.rows[rows], lanes[rows], within, *cohort.state) for (pc, lanes, within), rows in going
         ]
         if self.run.explicit:
-            indirect = c.kind == "switch"
-            return self.run.go_on(
-                self.warps.choose_indirect(instruction.index, groups) if indirect else self.warps.choose(groups)
-            )
+            if c.kind == "switch":
+                return self.run.go_on(self.warps.choose_indirect(instruction.index, groups))
+            return self.run.go_on(self.warps.choose(groups))
         for group in groups:
             self.meetings.diverge_from_now(group, pack(group.mask)[:, None])
             self.run.push(group)

@@ -29,7 +29,7 @@ from ptxaudit.engine.memory.registers import View
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.nodes import Control, Instruction, Op, Reg
-from ptxaudit.ir.operands import writes_local
+from ptxaudit.ir.operands import barrier_moved_to, writes_local
 from ptxaudit.ir.reasons import Kind, Reason, first_of
 
 
@@ -54,8 +54,8 @@ def barriers_set_by(instruction: Instruction) -> Iterator[str]:
     if control is not None and control.kind == "open" and control.barrier is not None:
         yield control.barrier.name
     for op in instruction.ops:
-        if op.name in ("barrier.clear", "barrier.restore") and isinstance(op.src[0], Reg):
-            yield op.src[0].name
+        if (moved := barrier_moved_to(op)) is not None:
+            yield moved.name
 
 
 class UndecidedControl:

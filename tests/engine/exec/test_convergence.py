@@ -26,8 +26,9 @@ MEASURED = {
     for manner in sorted({name.split("/")[0] for name in every})
 }
 COUNTED = (Status.EXACT, Status.UNREACHED)
-# minimum share of counted records: none are counted where several groups wait at a barrier, or may meet without one
-SHARE = {"reused": 0.15, "yielding": 0.5, "careless": 0.6, "halfway": 0.7, "flat": 0.4, "tables": 0.7}
+# minimum share of counted records: none are counted where lanes leave a barrier without BREAK, or others wait at it
+SHARE = {"reused": 0.15, "yielding": 0.5, "careless": 0.6, "halfway": 0.7}
+SHARE_OF_SWITCHES = {"flat": 0.4, "tables": 0.7}  # … or where groups may meet without one
 
 
 def _program_of(name: str) -> tuple[tuple[Step, ...], list[tuple[int, int]]]:
@@ -45,7 +46,7 @@ def test_requests_match_counts_of_random_barrier_programs(of):
             if site.status in COUNTED:
                 counted += 1
                 assert (site.requests or 0) == measured.get(number, 0), (name, number)
-    assert counted >= SHARE.get(of.split()[0], 0.8) * every
+    assert counted >= (SHARE_OF_SWITCHES if of.endswith("switches") else SHARE).get(of.split()[0], 0.8) * every
 
 
 def requests(*steps: Step, lanes=None) -> dict:

@@ -12,6 +12,7 @@ from bench.convergence.programs import LANES, Program, Step
 
 FULL = (1 << LANES) - 1
 END = -1
+AT_BRANCH = 0.5  # after the beginning of a step that chooses a place and branches there
 MOST_STEPS = 20_000
 BARRIERS = 16
 
@@ -35,7 +36,7 @@ class Warp:
     dirty: list[bool] = field(default_factory=lambda: [False] * BARRIERS)
     saved: list[list[int]] = field(default_factory=lambda: [[0] * LANES for _ in range(8)])
     alive: int = FULL
-    stack: list[tuple[int, int, bool]] = field(default_factory=list)  # (place, mask, covered)
+    stack: list[tuple[float, int, bool]] = field(default_factory=list)  # (place, mask, covered)
     blocked: dict[int, tuple[int, int]] = field(default_factory=dict)  # kind -> (barrier, place after it)
     strays: dict[int, int] = field(default_factory=dict)  # kind -> place
     syncing: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -57,7 +58,7 @@ class Warp:
 
     # --- scheduling
 
-    def pick(self) -> tuple[int, int]:
+    def pick(self) -> tuple[float, int]:
         """(place, lanes) of the group on top, including the groups at the same place that it absorbs."""
         if not self.stack:
             return self.idle()
@@ -67,7 +68,7 @@ class Warp:
                 mask |= self.stack.pop(k)[1]
         return place, mask | self.strays_at(place)
 
-    def strays_at(self, place: int) -> int:
+    def strays_at(self, place: float) -> int:
         """The lanes that a barrier released there while its others continued elsewhere: they continue now."""
         mask = 0
         for k in [k for k, at in self.strays.items() if at == place]:
@@ -98,7 +99,7 @@ class Warp:
         if self.stack:
             self.stack[-1] = (*self.stack[-1][:2], True)
 
-    def push(self, place: int, mask: int) -> None:
+    def push(self, place: float, mask: int) -> None:
         self.cover()
         self.stack.append((place, mask, False))
 
@@ -122,11 +123,11 @@ class Warp:
 
     # --- steps
 
-    def step(self, place: int, mask: int) -> tuple[int, int]:
+    def step(self, place: float, mask: int) -> tuple[float, int]:
         """One step of the running lanes: where they continue, and which."""
         if place >= len(self.program):
             return self.leave(mask, 0, 0)
-        step, following = self.program[place], place + 1
+        step, following = self.program[int(place)], int(place) + 1
         match step.kind:
             case "record":
                 return self.part(self.record(step.number, mask), len(self.program), mask & ~self.done, following)
@@ -139,7 +140,7 @@ class Warp:
                 ahead = [step.other if self.predicate & kind else step.target for kind in self.kinds]
                 return self.indirect(ahead, place, mask)
             case "switch":
-                return self.switch(step.targets, place, mask)
+                return self.switch(step, place, mask)
             case "open":
                 self.open(step.number, self.when(step, mask))
             case "leave":
@@ -179,29 +180,28 @@ class Warp:
             self.predicate = self.predicate | self.kinds[k] if bit else self.predicate & ~self.kinds[k]
             self.word[k] = self.word[k] >> 1 | bit << 31
 
-    def switch(self, targets: tuple[int, ...], place: int, mask: int) -> tuple[int, int]:
+    def switch(self, step: Step, place: float, mask: int) -> tuple[int, int]:
         """As `indirect`; lanes take the bits of their word when they leave."""
-        bits = len(targets).bit_length() - 1
-        following, going = self.indirect([targets[word & len(targets) - 1] for word in self.word], place, mask)
+        ahead = [step.targets[word & len(step.targets) - 1] for word in self.word]
+        following, going = self.indirect(ahead, place, mask)
         for k in self.lanes(going):
-            self.word[k] = (self.word[k] >> bits | self.word[k] << LANES - bits) & FULL
+            self.word[k] = (self.word[k] >> step.bits | self.word[k] << LANES - step.bits) & FULL
         return following, going
 
-    def indirect(self, ahead: list[int], place: int, mask: int) -> tuple[int, int]:
+    def indirect(self, ahead: list[int], place: float, mask: int) -> tuple[int, int]:
         """The lanes that go where the lowest lane goes, or, if these are more than half, where the lowest of the others
-        goes; the rest remain at the branch. ahead: where each kind goes.
+        goes; the rest remain at the branch, behind the instructions that choose the place. ahead: where each kind goes.
         """
-        to = lambda lanes: ahead[self.lanes(lanes & -lanes)[0]]
-        chosen = lambda target: self.union(k for k in self.lanes(mask) if ahead[k] == target)
-        target = to(mask)
-        taken = chosen(target)
-        rest = mask & ~taken
-        if taken.bit_count() > rest.bit_count() and rest:
-            target = to(rest)
-            taken = chosen(target)
-            rest = mask & ~taken
-        if rest:
-            self.push(place, rest)
+
+        def with_lowest(of: int) -> tuple[int, int]:
+            target = ahead[self.lanes(of & -of)[0]]
+            return target, self.union(k for k in self.lanes(mask) if ahead[k] == target)
+
+        target, taken = with_lowest(mask)
+        if mask != taken and 2 * taken.bit_count() > mask.bit_count():
+            target, taken = with_lowest(mask & ~taken)
+        if mask != taken:
+            self.push(int(place) + AT_BRANCH, mask & ~taken)
         return target, taken
 
     def open(self, number: int, opening: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Literal
 from zlib import crc32
 
@@ -127,4 +128,9 @@ def chosen(options: Options, name: str) -> bool:
     """Whether a kernel is selected."""
     if options.share is not None and crc32(name.encode()) % options.share[1] != options.share[0]:
         return False
-    return not options.kernels or bool(match([Launch(kernel=glob) for glob in options.kernels], name))
+    return not options.kernels or bool(match(_of_globs(options.kernels), name))
+
+
+@lru_cache(maxsize=4)
+def _of_globs(globs: tuple[str, ...]) -> tuple[Launch, ...]:
+    return tuple(Launch(kernel=glob) for glob in globs)

@@ -233,6 +233,7 @@ class Kind(Enum):
     MATCH = Row("match on unknown values")
     OF_ITS_GROUP = Row("a result that each group of lanes computes separately", data=True)
     ELECT = Row("elect with an unknown mask")
+    FIRST_LANE = Row("the value of the first active lane, which is not known")
     GUARDED_COMPARISON = Row("a comparison under an unknown predicate")
     LOOP_STEP_BY_LANE = Row("{register} changes in a loop by a different amount in each lane")
     LOOP_NOT_MODELLED = Row("{register} changes in a loop in a way that is not modelled")

@@ -28,6 +28,7 @@ WARP: dict[str, Warp] = {
     "vote": Warp(differs=False, counts_lanes=True, mask=1),
     "redux": Warp(differs=False, counts_lanes=True, mask=1),
     "activemask": Warp(differs=False, counts_lanes=True),
+    "readfirstlane": Warp(differs=False, counts_lanes=False),
     "bar": Warp(differs=False, counts_lanes=True, values=False),  # bar.red: of the block
 }
 DIFFERS = tuple(name for name, warp in WARP.items() if warp.differs)

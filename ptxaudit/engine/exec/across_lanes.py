@@ -221,6 +221,19 @@ def _elect(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results
     return known(first.astype(np.uint32)), known(np.arange(LANES)[None, :] == first)
 
 
+def _first_lane(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
+    """The number of the first active lane: known even where the active lanes are not, if none of them has another."""
+    a = view.read(op.src[0])
+    if (same := as_uniform(a)) is not None or (same := as_uniform(fill(a, active_lanes(view, guard)))) is not None:
+        return (same,)
+    first = active_lanes(view, guard).argmax(axis=1)[:, None]
+    shape = (view.mask.shape[0], LANES)
+    pick: Callable[[np.ndarray], np.ndarray] = lambda array: np.take_along_axis(np.broadcast_to(array, shape), first, 1)
+    if view.exact and a.valid is None and (a.poison is None or not anywhere(pick(a.poison))):
+        return (Value(pick(a.base), tuple((u, pick(c)) for u, c in a.terms)),)
+    return _one_for_all(op, view.env, op.bits, index) if view.grouped else (_of_its_group(op.bits, index),)
+
+
 _REDUCE = {
     "add": np.add,
     "min.s": np.minimum,
@@ -263,4 +276,5 @@ ACROSS: dict[str, Callable[[Op, str, View, int, Guarded], Results]] = {
     "activemask": _activemask,
     "elect": _elect,
     "redux": _redux,
+    "readfirstlane": _first_lane,
 }

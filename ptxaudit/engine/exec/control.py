@@ -18,7 +18,7 @@ from ptxaudit.base.arrays import anywhere, distinct
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.alternatives import as_unknown
 from ptxaudit.engine.domain.value import Value, known_in, opaque, squeeze
-from ptxaudit.engine.memory.registers import View, guard_mask
+from ptxaudit.engine.memory.registers import View, fill, guard_mask
 from ptxaudit.ir.nodes import Control, Instruction
 from ptxaudit.ir.reasons import Kind, Reason, one_of_each
 from ptxaudit.ir.transfers import ENDS, taken
@@ -57,10 +57,13 @@ def torn(ways: list[np.ndarray]) -> np.ndarray:
     return result
 
 
-def is_uniform(value: Value) -> bool:
-    """The value is the same in all lanes of a warp, known or not."""
+def is_uniform(value: Value, active: np.ndarray) -> bool:
+    """The value is the same in all active lanes of a warp, known or not. active: (rows, LANES) bool."""
     value = as_unknown(value)
-    return value.poison is None and squeeze(value).uniform
+    if value.poison is None and squeeze(value).uniform:
+        return True
+    value = fill(value, active)
+    return value.poison is None and value.uniform
 
 
 def why_undecided(value: Value, index: int) -> Reason:

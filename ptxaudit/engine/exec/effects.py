@@ -24,6 +24,7 @@ from ptxaudit.engine.domain.value import (
     unknown,
 )
 from ptxaudit.engine.exec.across_lanes import ACROSS
+from ptxaudit.engine.exec.control import is_uniform, why_undecided
 from ptxaudit.engine.memory import local, state_spaces
 from ptxaudit.engine.memory.generic import generic_results
 from ptxaudit.engine.memory.read_from import for_itself, guard_of
@@ -50,7 +51,10 @@ def execute(op: Op, view: View, index: int) -> None:
     if undecided is not None and op.name in _WITHOUT_RESULTS:
         return state_spaces.perhaps(op, view, index)
     seen = view
-    if view.supposed and not _looks_across(op):
+    if _looks_across(op):
+        if undecided is not None and not is_uniform(undecided, view.mask):
+            seen = view.some(why_undecided(undecided, index).data)
+    elif view.supposed:
         if op.guard is None:
             of_all = _guard_of_temporary(op, view, index)
             seen = view if of_all is None else view.where(of_all)

@@ -207,7 +207,7 @@ class Transfers:
         if undecided is None:
             some = here.any(axis=1)
             self.warps.give_way(cohort.rows[some], here[some])
-        elif is_uniform(undecided):
+        elif is_uniform(undecided, cohort.mask):
             self.warps.give_way(cohort.rows, cohort.mask)
         else:
             self.warps.loosen(cohort.rows, Reason(Kind.YIELD))

@@ -100,7 +100,7 @@ class UndecidedControl:
         if self.run.env.facts.supposed is not None:
             self.run.env.facts.supposed.skipped |= self.run.graph.region(block)
         meeting = region.meeting
-        uniform = undecided is not None and is_uniform(undecided)
+        uniform = undecided is not None and is_uniform(undecided, cohort.mask)
         differs = not uniform and self.run.graph.may_differ(at)
         parts = differs and not self.run.explicit
         yields = self.run.graph.yields(block)
@@ -195,7 +195,7 @@ class UndecidedControl:
         """Lanes that take one path may diverge before they reach the post-dominator of the branch."""
         registers = self.run.graph.diverged_by(self.run.graph.block_of[instruction.index])
         return registers is None or not all(
-            self._tracked_here(reg, instruction.index) and is_uniform(view.read(reg)) for reg in registers
+            self._tracked_here(reg, instruction.index) and is_uniform(view.read(reg), view.mask) for reg in registers
         )
 
     def _tracked_here(self, reg: Reg, index: int) -> bool:

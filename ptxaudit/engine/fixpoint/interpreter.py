@@ -334,7 +334,9 @@ class Interpreter(Transfers):
     def _leaves_diverged(self, loop: Loop, start: State) -> bool:
         """Lanes leave the loop in different trips, as far as its code shows."""
         trial = self._trial(loop, start)
-        return any(guard is not None and not is_uniform(trial.read(guard.reg)) for guard in loop.trip.leaving)
+        return any(
+            guard is not None and not is_uniform(trial.read(guard.reg), trial.mask) for guard in loop.trip.leaving
+        )
 
     def _exits_diverge(self, loop: Loop) -> bool:
         """Lanes of one warp may leave the loop in different trips."""
@@ -406,7 +408,7 @@ class Interpreter(Transfers):
 
     def _sleep(self, block: int, guard: Guard, view: View, state: State) -> None:
         """Handles lanes that yield under a guard: the others need not wait for them."""
-        if not is_uniform(view.read(guard.reg)):
+        if not is_uniform(view.read(guard.reg), state.mask):
             self.given_way.add(block)
             state.diverge(one_of_each(Kind.YIELD))
 
@@ -414,7 +416,7 @@ class Interpreter(Transfers):
     def _part(instruction: Instruction, view: View, state: State) -> None:
         """Lanes that name different masks continue diverged."""
         control = instruction.control
-        if control is None or control.selector is None or not is_uniform(view.read(control.selector)):
+        if control is None or control.selector is None or not is_uniform(view.read(control.selector), state.mask):
             state.diverge(one_of_each(Kind.MASKS_NAMED, instruction.index))
 
     def perform(self, op: Op, instruction: Instruction, state: State, view: View) -> tuple[State, View]:
@@ -428,7 +430,7 @@ class Interpreter(Transfers):
         exact, undecided_by, mask, classes = state.exact, state.undecided_by, taking.lanes, state.parts
         single = state.single
         if taking.undecided is not None:
-            if not is_uniform(taking.undecided):
+            if not is_uniform(taking.undecided, state.mask):
                 exact, classes = False, refined(classes, classes_of(taking.undecided))
                 single = single or taking.undecided.lone[0]
                 undecided_by = undecided_by + (why_undecided(taking.undecided, instruction.index),)

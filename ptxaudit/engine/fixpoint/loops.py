@@ -7,7 +7,7 @@ live       block -> registers that are read there or later before they are writt
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from functools import cached_property
 
 from ptxaudit.base.records import Record
@@ -336,6 +336,14 @@ class Paths:
             self._ways[key] = frozenset(between)
         return self._ways[key]
 
+    def behind(self, branches: Set[int], within: Set[int]) -> set[int]:
+        """The blocks to which lanes may come from branches on paths within others: while these are there, those that
+        have diverged from them may wait."""
+        after: Callable[[int], list[int]] = lambda b: [s for s in self.graph.cfg.successors(b) if s in within]
+        found = reached((s for b in branches for s in after(b)), after)
+        self.account.spend(len(found), ORDERING)
+        return found
+
     def region(self, branch: int) -> set[int]:
         """A branch with the blocks on the paths to its post-dominator, and of what is called there."""
         if branch not in self._regions:
@@ -351,14 +359,17 @@ class Paths:
         control = self.function.instructions[self.graph.starts[block]].control if block != END else None
         return control is not None and control.kind == "sync"
 
-    def gathers(self, dominator: int, block: int) -> bool:
-        """The block is a BSYNC of a barrier which all lanes that continue from the dominator are in, and stay in."""
+    def gathers(self, dominator: int, block: int, inside: Set[int] | None = None) -> bool:
+        """The block is a BSYNC of a barrier which all lanes that continue from the dominator are in, and stay in.
+
+        inside: the blocks on their way (None: all that are on a path to the block).
+        """
         control = self.function.instructions[self.graph.starts[block]].control if self.waits(block) else None
         if control is None or control.barrier is None:
             return False
         name = control.barrier.name
         opening, leaving = self._barrier_moves(name)
-        inside = self.on_the_way(dominator, block)
+        inside = self.on_the_way(dominator, block) if inside is None else inside
         at = dominator
         while at not in opening:
             up = self.graph.dominators.get(at)
@@ -369,8 +380,18 @@ class Paths:
 
     def reconverges(self, branch: int, block: int) -> bool:
         """Lanes that diverge at a branch wait for each other at its post-dominator, before any is at a block."""
-        after = self.graph.postdominators.get(branch, END)
-        return after not in (END, block) and self.gathers(branch, after) and block not in self.region(branch)
+        after, region = self.graph.postdominators.get(branch, END), self.region(branch)
+        if after in (END, block) or block in region:
+            return False
+        again = not region.isdisjoint(self.graph.cfg.predecessors(branch))
+        inside = region if again else region - {branch}
+        return self._held(branch, after) and self.gathers(branch, after, inside)
+
+    def _held(self, branch: int, block: int) -> bool:
+        """Lanes are in the barrier of a BSYNC, with which a block begins, when they come to a branch."""
+        control = self.function.instructions[self.graph.starts[block]].control
+        barrier = control.barrier if control is not None else None
+        return barrier is not None and barrier.name not in self.graph.unheld[branch]
 
     @cached_property
     def warpsyncs(self) -> Warpsyncs:

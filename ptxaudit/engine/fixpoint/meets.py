@@ -116,7 +116,8 @@ class Meets:
         apart, waiting = self._diverging(dominator, block)
         if not apart.isdisjoint(self.paths.diverging_unseen):
             return True
-        return not (between if apart else waiting).isdisjoint(self.paths.yielding | self.given_way)
+        behind = waiting | self.paths.behind(apart, between | {dominator})
+        return not behind.isdisjoint(self.paths.yielding | self.given_way)
 
     def _held(self, dominator: int, block: int) -> bool:
         """Machine code: lanes that diverge between the two reconverge, as no branch diverges or a barrier waits for

@@ -182,7 +182,7 @@ class Transfers(Meets):
         """Handles an unknown condition: if it is uniform, lanes stay together; otherwise each may go anywhere."""
         if self.unrolling:
             self.pass_open((block,))
-        uniform = is_uniform(decides) or not self.graph.may_diverge(last.index)
+        uniform = is_uniform(decides, state.mask) or not self.graph.may_diverge(last.index)
         why = why_undecided(decides, last.index)
         self.branches.put(block, "uniform" if uniform else "varying")
         self.causes[block] = why

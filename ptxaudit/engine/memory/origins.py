@@ -84,7 +84,9 @@ _PIECES = (Part.WHOLE, Part.LOW, Part.HIGH)
 _PRODUCTS = ("mul", "mad")
 _CONVERSIONS = ("cvta", "cvta.to", "mapa")
 # Operations that lanes perform together have no row: their results are numbers, or another lane's value.
-_WITHOUT_ROW = dict.fromkeys((*WARP, "isspacep", "barrier", "mufu"), Origin.NUMBER) | {"shfl": Origin.SOURCE}
+_WITHOUT_ROW = dict.fromkeys((*WARP, "isspacep", "barrier", "mufu"), Origin.NUMBER) | dict.fromkeys(
+    ("shfl", "readfirstlane"), Origin.SOURCE
+)
 
 
 class Origins:

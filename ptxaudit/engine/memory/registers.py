@@ -180,6 +180,21 @@ class View:
         """Its lanes are certainly all living lanes of their warps, together."""
         return self.exact and self.alive is not None and not anywhere(self.alive & ~self.mask)
 
+    def some(self, data: bool) -> View:
+        """The view of an unknown part of its lanes. data: unspecified data decides which."""
+        return View(
+            self.registers,
+            self.env,
+            self.rows,
+            self.mask,
+            self.full,
+            exact=False,
+            data=self.data or data,
+            alive=self.alive,
+            grouped=self.grouped,
+            path=self.path,
+        )
+
     def where(self, guard: Guard, holds: bool = True) -> View:
         """The view of the lanes in which an unknown guard holds, or fails."""
         held = self.held_where(guard, holds)
@@ -323,6 +338,8 @@ class View:
     def _per_warp(self, value: Value, guard: Guarded) -> tuple[Value, Guarded]:
         """The value and guard of a uniform register, which holds the value of its first active lane."""
         lanes = self.mask if guard is None else guard
+        if not self.exact and not value.uniform and not fill(value, lanes).uniform:
+            value = opaque(value.bits, Reason(Kind.FIRST_LANE))
         value = _of_one_lane(value, lambda a: first_active(a, lanes))
         if guard is not None:
             guard = np.logical_or.reduce(guard, axis=1, keepdims=True)

@@ -39,6 +39,9 @@ MAX_CLUSTER = 16  # blocks; more than 8 only if a kernel allows the non-portable
 Dims = tuple[int, int, int]
 
 
+WILDCARDS = frozenset("*?[")  # of fnmatch
+
+
 @dataclass(frozen=True)
 class Launch:
     """One launch.
@@ -296,12 +299,13 @@ class Launch:
             ) from None
 
     @cached_property
-    def _pattern(self) -> str:
+    def pattern(self) -> str:
+        """The kernel's name, which may have wildcards, without blanks."""
         return _squeeze(self.kernel)
 
     def matches(self, kernel: str) -> bool:
         """Whether this launch is of the kernel with that mangled name."""
-        return any(name == self._pattern or fnmatchcase(name, self._pattern) for name in names_of(kernel))
+        return any(name == self.pattern or fnmatchcase(name, self.pattern) for name in names_of(kernel))
 
     def may_be_of(self, path: str) -> bool:
         """Whether this launch may be of a kernel in the file with that path."""
@@ -404,12 +408,52 @@ def same_name(name: str, key: str) -> bool:
     return _squeeze(key) in (name, _squeeze(demangle(name)))
 
 
-def match(launches: Iterable[Launch], kernel: str, path: str | None = None) -> list[Launch]:
+def match(launches: tuple[Launch, ...], kernel: str, path: str | None = None) -> list[Launch]:
     """The launches of the kernel with that mangled name, in order; each is a separate result.
 
     path: the kernel's file, to exclude launches of other files.
     """
-    return [launch for launch in launches if launch.matches(kernel) and (path is None or launch.may_be_of(path))]
+    found = _index(_Same(launches)).of(kernel)
+    return [launch for launch in found if path is None or launch.may_be_of(path)]
+
+
+class _Index:
+    """Launches by the names of their kernels: names are looked up, only patterns are compared with every kernel's."""
+
+    def __init__(self, launches: tuple[Launch, ...]) -> None:
+        self._launches = launches
+        self._named, self._by_pattern = dict[str, list[int]](), dict[str, list[int]]()
+        for at, launch in enumerate(launches):
+            self._named.setdefault(launch.pattern, []).append(at)
+            if not WILDCARDS.isdisjoint(launch.pattern):
+                self._by_pattern.setdefault(launch.pattern, []).append(at)
+
+    def of(self, kernel: str) -> list[Launch]:
+        """The launches of the kernel with that mangled name, in order."""
+        names = names_of(kernel)
+        found = {at for name in names for at in self._named.get(name, ())}
+        for pattern, places in self._by_pattern.items():
+            if any(fnmatchcase(name, pattern) for name in names):
+                found.update(places)
+        return [self._launches[at] for at in sorted(found)]
+
+
+class _Same:
+    """Launches as the key of a cache: by identity, so that their buffers are not compared."""
+
+    def __init__(self, launches: tuple[Launch, ...]) -> None:
+        self.launches = launches
+
+    def __hash__(self) -> int:
+        return id(self.launches)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.launches is other.launches
+
+
+@lru_cache(maxsize=4)
+def _index(same: _Same) -> _Index:
+    return _Index(same.launches)
 
 
 def completed(launch: Launch, compiled: Launch) -> Launch:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from ptxaudit.frontend.sass.builder import Builder, NoMeaning
 from ptxaudit.frontend.sass.rows import Row
 from ptxaudit.frontend.sass.syntax import Register
-from ptxaudit.ir import nodes as ir
 
 LANE_MASK = 0x1F  # the clamp of a shuffle among all lanes
 _SHUFFLES = {"IDX": "idx", "UP": "up", "DOWN": "down", "BFLY": "bfly"}
@@ -80,11 +79,11 @@ def to_uniform(b: Builder) -> None:
     (Measured on an H100: P in 35 warps, with five sets of active lanes and seven of numbers.)
     """
     if len(b.operands) == 2:
-        return b.write(b.operand(0), "mov", b.integer(b.operand(1)))
+        return b.write(b.operand(0), "readfirstlane", b.integer(b.operand(1)))
     if b.guard is not None or b.marks:
         raise NoMeaning
     value = b.integer(b.operand(2))
-    of_first = b.compute("shfl.idx", value, b.compute("elect"), ir.Const(LANE_MASK))
+    of_first = b.compute("readfirstlane", value)
     b.write(b.operand(1), "mov", of_first)
     b.write(b.operand(0), "setp.ne", value, of_first)
 

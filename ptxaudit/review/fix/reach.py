@@ -31,7 +31,7 @@ _MAY_BE_LOCAL = ("local", "generic")
 _NONE: frozenset[str] = frozenset()
 _Flow = tuple[int, bool, Op]  # an instruction's index, whether it is not a site, one of its operations
 _VALUES = frozenset(
-    ("cvta", "isspacep", "shfl", "vote", "match", "redux", "mapa", "getctarank")
+    ("cvta", "isspacep", "shfl", "vote", "match", "redux", "readfirstlane", "mapa", "getctarank")
 )  # first words of operations that only compute values, besides OPS
 
 

@@ -189,7 +189,9 @@ def test_uniform_alternatives_become_one_unknown():
     apart = several([[[0, 4, 8, 12]] * 2, [[0, 4, 8, 16]] * 2])
     assert alternatives.as_unknown(apart) is apart  # lanes choose independently
     truth = operations.apply(Op("setp.lt.u"), (several([[[1]] * 2, [[9]] * 2], uniform=True), constant(5, 32)))
-    assert not is_uniform(random_value(2)) and is_uniform(truth) and squeeze(alternatives.as_unknown(truth)).terms
+    lanes = np.ones((2, 4), bool)
+    assert not is_uniform(random_value(2), lanes) and is_uniform(truth, lanes)
+    assert squeeze(alternatives.as_unknown(truth)).terms
 
 
 # --- requests -------------------------------------------------------------------------------

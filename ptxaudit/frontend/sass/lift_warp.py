@@ -12,7 +12,6 @@ from ptxaudit.frontend.sass.builder import Builder, NoMeaning
 from ptxaudit.frontend.sass.rows import Row
 from ptxaudit.frontend.sass.syntax import Register
 
-LANE_MASK = 0x1F  # the clamp of a shuffle among all lanes
 _SHUFFLES = {"IDX": "idx", "UP": "up", "DOWN": "down", "BFLY": "bfly"}
 _VOTES = {"ANY": "any", "ALL": "all", "EQ": "uni"}
 _MATCHES = {"ANY": "any", "ALL": "all"}

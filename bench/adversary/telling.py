@@ -17,7 +17,8 @@ from typing import Any
 from bench.adversary.program import Fill
 from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.frontend.launch.buffers import Buffer
-from ptxaudit.frontend.launch.launch import Launch, same_name
+from ptxaudit.frontend.launch.kernel_names import same_name
+from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.ir import nodes as ir
 
 Entry = Mapping[str, Any]

@@ -14,7 +14,8 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.records import Record
 from ptxaudit.base.work import DEFAULT_BUDGET
 from ptxaudit.frontend.compile.compile_commands import Flags
-from ptxaudit.frontend.launch.launch import Launch, match
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.launch.matching import match
 
 MOST_SECONDS = 1_000_000_000  # of a budget
 DEFAULT_ARCH = "sm_90"

@@ -17,7 +17,8 @@ from ptxaudit.base.errors import InputError
 from ptxaudit.base.faults import debugging, fault
 from ptxaudit.base.files import is_text
 from ptxaudit.frontend.inputs import STDIN, Content, expand, read
-from ptxaudit.frontend.launch.launch import Launch, without_kernel
+from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.launch.matching import KernelNames, without_kernel
 from ptxaudit.frontend.options import Options
 from ptxaudit.frontend.source_files import Roots
 from ptxaudit.report.model import Input, Kernel, Problem
@@ -158,9 +159,9 @@ def _loaded(
                     "audit a file with kernels; a library of device functions is audited through its callers",
                 )
             if whole:
-                names = dict.fromkeys(part.names_of[content.path])
+                kernels = KernelNames(part.names_of[content.path] if content.launches else ())
                 for launch in content.launches:
-                    for error in () if launch.kernel in names else without_kernel([launch], [*names]):
+                    if (error := without_kernel(launch, [kernels])) is not None:
                         part.add_problem(error, content.path, launch.kernel)
 
 
@@ -179,6 +180,11 @@ def unmatched(asked: Sequence[tuple[Options, Sequence[Part]]]) -> list[InputErro
     asked: options with the results of the inputs under them; several where the sides of a comparison share some.
     """
     errors = []
+    named = {
+        id(part): [(path, KernelNames(names)) for path, names in part.names_of.items()]
+        for _, parts in asked
+        for part in parts
+    }
     for kind in ("kernels", "launches", "assume"):
         stated: dict[Any, list[Part]] = {}
         for options, parts in asked:
@@ -197,9 +203,10 @@ def unmatched(asked: Sequence[tuple[Options, Sequence[Part]]]) -> list[InputErro
         launches = {id(one): one for options, _ in asked for one in options.launches}
         for key, parts in stated.items():
             one = launches[key] if kind == "launches" else Launch(kernel=key)
-            files = [(path, names) for part in parts for path, names in part.names_of.items() if one.may_be_of(path)]
-            if files or one.code is None:  # else its file is none of the inputs
-                errors += without_kernel([one], [name for _, names in files for name in names])
+            files = [names for part in parts for path, names in named[id(part)] if one.may_be_of(path)]
+            error = without_kernel(one, files)
+            if error is not None and (files or one.code is None):  # else its file is none of the inputs
+                errors.append(error)
     return errors
 
 

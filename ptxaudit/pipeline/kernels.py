@@ -23,7 +23,8 @@ from ptxaudit.engine.answer.questions import with_questions
 from ptxaudit.engine.answer.result import KernelResult, SiteResult
 from ptxaudit.engine.memory.environment import Facts
 from ptxaudit.frontend.inputs import Content
-from ptxaudit.frontend.launch.launch import Launch, completed, match
+from ptxaudit.frontend.launch.launch import Launch, completed
+from ptxaudit.frontend.launch.matching import match
 from ptxaudit.frontend.options import Options, Space
 from ptxaudit.frontend.ptx.spread import spread
 from ptxaudit.frontend.source_text import SourceLines

@@ -24,7 +24,7 @@ from ptxaudit.frontend.artifacts.usage import Usage
 from ptxaudit.frontend.compile import toolchains
 from ptxaudit.frontend.compile.compile_commands import Flags, macro_name
 from ptxaudit.frontend.inputs import Content
-from ptxaudit.frontend.launch.launch import match
+from ptxaudit.frontend.launch.matching import match
 from ptxaudit.frontend.launch.signature import numbered_name, short_name, with_source_names
 from ptxaudit.frontend.options import DEFAULT_ARCH, Options, chosen
 from ptxaudit.frontend.source_text import SourceLines, decode

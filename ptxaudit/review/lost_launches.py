@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from ptxaudit.base.demangle import split_name
 from ptxaudit.frontend.launch.launch import Launch
+from ptxaudit.frontend.launch.matching import KernelNames
 from ptxaudit.frontend.options import Options
 from ptxaudit.report.model import Kernel
 
@@ -24,8 +25,8 @@ def lost_launches(options: Options, kernels: Iterable[Kernel]) -> list[str]:
     if "launches" not in options.of_project:
         return []
     kernels = list(kernels)
-    names = list(dict.fromkeys(kernel.name for kernel in kernels))
-    idle = [launch for launch in options.launches if not any(launch.matches(name) for name in names)]
+    names = KernelNames(kernel.name for kernel in kernels)
+    idle = [launch for launch in options.launches if not names.has(launch)]
     without = list(dict.fromkeys(kernel.name for kernel in kernels if kernel.launch is None))
     return [_sentence(name, idle) for name in without] if idle else []
 

@@ -20,7 +20,7 @@ from typing import Any
 from paths import SAMPLES
 
 import ptxaudit
-from ptxaudit.frontend.launch.launch import match
+from ptxaudit.frontend.launch.matching import match
 from ptxaudit.report.model import Kernel, Report, Site
 
 MARKER = re.compile(r"//\s*site:\s*([\w-]+)\s*$")

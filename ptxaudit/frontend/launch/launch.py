@@ -8,17 +8,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from fnmatch import fnmatchcase
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from ptxaudit.base.demangle import demangle, split_name
 from ptxaudit.base.errors import InputError
 from ptxaudit.base.exact import exactly
 from ptxaudit.frontend.launch.buffers import Buffer, Places, at_address, elsewhere, is_buffer
+from ptxaudit.frontend.launch.kernel_names import matches, names_of, squeeze
 from ptxaudit.frontend.launch.parameters import pack
 from ptxaudit.ir import nodes as ir
 
@@ -37,9 +36,6 @@ MOST_SHARED = (
 MAX_CLUSTER = 16  # blocks; more than 8 only if a kernel allows the non-portable size
 
 Dims = tuple[int, int, int]
-
-
-WILDCARDS = frozenset("*?[")  # of fnmatch
 
 
 @dataclass(frozen=True)
@@ -301,11 +297,11 @@ class Launch:
     @cached_property
     def pattern(self) -> str:
         """The kernel's name, which may have wildcards, without blanks."""
-        return _squeeze(self.kernel)
+        return squeeze(self.kernel)
 
     def matches(self, kernel: str) -> bool:
         """Whether this launch is of the kernel with that mangled name."""
-        return any(name == self.pattern or fnmatchcase(name, self.pattern) for name in names_of(kernel))
+        return matches(self.pattern, names_of(kernel))
 
     def may_be_of(self, path: str) -> bool:
         """Whether this launch may be of a kernel in the file with that path."""
@@ -375,108 +371,8 @@ def _buffers_in(value: Any) -> Iterator[Buffer]:
             yield from _buffers_in(item)
 
 
-def _squeeze(name: str) -> str:
-    """The name without blanks: the demangler writes `gemm<float, 8>`, people `gemm<float,8>`."""
-    return "".join(name.split())
-
-
-@lru_cache(maxsize=1 << 12)
-def names_of(kernel: str) -> tuple[str, ...]:
-    """The spellings of a kernel's name, without blanks.
-
-    These are the mangled name, and the demangled one in full, without parameters, and without template arguments.
-    """
-    head, _ = split_name(kernel)
-    bare = head[: _template_start(head)]
-    return tuple(dict.fromkeys(_squeeze(name) for name in (kernel, demangle(kernel), head, bare)))
-
-
-def _template_start(head: str) -> int:
-    """The index at which the template arguments of the last name begin: 10 for "ns::A<1>::k<float>"."""
-    depth = 0
-    if not head.endswith(">"):
-        return len(head)
-    for index in range(len(head) - 1, -1, -1):
-        depth += {">": 1, "<": -1}.get(head[index], 0)
-        if depth == 0:
-            return index
-    return len(head)
-
-
-def same_name(name: str, key: str) -> bool:
-    """Whether `key` names the variable with that mangled name."""
-    return _squeeze(key) in (name, _squeeze(demangle(name)))
-
-
-def match(launches: tuple[Launch, ...], kernel: str, path: str | None = None) -> list[Launch]:
-    """The launches of the kernel with that mangled name, in order; each is a separate result.
-
-    path: the kernel's file, to exclude launches of other files.
-    """
-    found = _index(_Same(launches)).of(kernel)
-    return [launch for launch in found if path is None or launch.may_be_of(path)]
-
-
-class _Index:
-    """Launches by the names of their kernels: names are looked up, only patterns are compared with every kernel's."""
-
-    def __init__(self, launches: tuple[Launch, ...]) -> None:
-        self._launches = launches
-        self._named, self._by_pattern = dict[str, list[int]](), dict[str, list[int]]()
-        for at, launch in enumerate(launches):
-            self._named.setdefault(launch.pattern, []).append(at)
-            if not WILDCARDS.isdisjoint(launch.pattern):
-                self._by_pattern.setdefault(launch.pattern, []).append(at)
-
-    def of(self, kernel: str) -> list[Launch]:
-        """The launches of the kernel with that mangled name, in order."""
-        names = names_of(kernel)
-        found = {at for name in names for at in self._named.get(name, ())}
-        for pattern, places in self._by_pattern.items():
-            if any(fnmatchcase(name, pattern) for name in names):
-                found.update(places)
-        return [self._launches[at] for at in sorted(found)]
-
-
-class _Same:
-    """Launches as the key of a cache: by identity, so that their buffers are not compared."""
-
-    def __init__(self, launches: tuple[Launch, ...]) -> None:
-        self.launches = launches
-
-    def __hash__(self) -> int:
-        return id(self.launches)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.launches is other.launches
-
-
-@lru_cache(maxsize=4)
-def _index(same: _Same) -> _Index:
-    return _Index(same.launches)
-
-
 def completed(launch: Launch, compiled: Launch) -> Launch:
     """A launch whose open settings are taken from those that a compiler fixed for all launches of its kernel."""
     fields = ("block", "cluster", "dynamic_shared")
     open_ = {name: getattr(compiled, name) for name in fields if getattr(launch, name) is None}
     return replace(launch, **open_)
-
-
-def without_kernel(launches: Iterable[Launch], kernels: Sequence[str]) -> list[InputError]:
-    """An error for each launch that matches none of these kernels (mangled names)."""
-    errors = []
-    for launch in launches:
-        if any(launch.matches(name) for name in kernels):
-            continue
-        from difflib import get_close_matches
-
-        known = {name: split_name(name)[0] for name in kernels}
-        close = get_close_matches(launch.kernel, known.values(), n=1, cutoff=0.5)
-        hint = (
-            f"did you mean {close[0]}?"
-            if close
-            else "its kernels are " + (", ".join(list(known.values())[:8]) or "none")
-        )
-        errors.append(launch.error(f"there is no kernel {launch.kernel!r}", hint))
-    return errors

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from ptxaudit.base.demangle import demangle, split_name
 from ptxaudit.base.records import Record
 from ptxaudit.frontend.launch.buffers import Buffer, Places
-from ptxaudit.frontend.launch.launch import Launch, same_name
+from ptxaudit.frontend.launch.kernel_names import same_name
+from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.launch.parameters import encode, specified
 from ptxaudit.ir import nodes as ir
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from paths import SAMPLES
 
 from ptxaudit.frontend.compile import nvrtc
-from ptxaudit.frontend.launch.launch import match
 from ptxaudit.frontend.launch.launch_file import read_launches
+from ptxaudit.frontend.launch.matching import match
 from ptxaudit.frontend.ptx.lift import lift_module
 from ptxaudit.frontend.ptx.parse import parse_module
 from ptxaudit.ir import graph

@@ -70,7 +70,7 @@ _FORMS = {
 }
 
 # Opcodes that add nothing to the wavefront counters in a launch with nothing else, as far as measured (tests/data:
-# timing_sm90, tensor_sm90, forms_sm90): arrivals, tests and byte counts of barriers, here and in another block of the
+# timing_sm90, tensor_sm90, forms_sm90), but perhaps to op_misc, which no figure includes: arrivals, tests and byte counts of barriers, here and in another block of the
 # cluster; copies of bytes and of tiles of a tensor, and reductions with them. (Compiled when they are first needed.)
 _INTO = r"mbarrier::complete_tx::bytes(\.multicast::cluster)?(\.L2::cache_hint)?"
 _OUT = r"bulk_group(\.L2::cache_hint)?"
@@ -89,7 +89,7 @@ _UNCOUNTED = {
         rf"|cp\.reduce\.async\.bulk\.tensor\.[1-5]d\.global\.shared::cta\.{_REDUCTION}(\.tile|\.im2col_no_offs)?\.{_OUT}"
     ),
     "sass": (
-        r"SYNCS\.(ARRIVE|PHASECHK)\.[\w.]+|ARRIVES\.LDGSTSBAR[\w.]*|UBLKCP\.(S\.G(\.MULTICAST)?|G\.S|S\.S)"
+        r"SYNCS\.(ARRIVE|PHASECHK|EXCH)\.[\w.]+|ARRIVES\.LDGSTSBAR[\w.]*|UBLKCP\.(S\.G(\.MULTICAST)?|G\.S|S\.S)"
         r"|UBLKRED\.[GS]\.S\.[\w.]+|UTMALDG\.[1-5]D(\.IM2COL)?(\.MULTICAST)?|UTMASTG\.[1-5]D(\.IM2COL)?"
         r"|UTMAREDG\.[1-5]D(\.IM2COL)?\.[A-Z]+"
     ),
@@ -101,8 +101,8 @@ def listed(opcode: str, name: str, isa: Literal["ptx", "sass"], word: str) -> Ac
     if word == "wgmma":
         return product(name if isa == "ptx" else opcode, isa)
     form = next((row for part, row in _FORMS.items() if part in name), word)
-    if form == word and re.fullmatch(_UNCOUNTED[isa], name):
-        return Access(opcode, isa, word, sass=name if isa == "sass" else "", charge=(0, 0), unscored=UNSCORED[word])
+    if form in (word, "mbarrier.init") and re.fullmatch(_UNCOUNTED[isa], name):
+        return Access(opcode, isa, word, sass=name if isa == "sass" else "", charge=(0, 0), unscored=UNSCORED[form])
     return Access(opcode, isa, word, unscored=UNSCORED["bulk copy, other form" if form == "bulk copy" else form])
 
 

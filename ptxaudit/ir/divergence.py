@@ -170,9 +170,9 @@ class Divergence:
     def _entering(self, block: int) -> frozenset[Reg] | None:
         graph, region = self.graph, self.graph.region(block)
         last = [graph.function.instructions[graph.ends[b] - 1] for b in region]
-        if any(before != block and before not in region for b in region for before in graph.before[b]) or any(
-            is_unresolved(i.control) for i in last
-        ):
+        others = graph.cfg if graph.loose_call is not None else graph.reachable  # (padding falls through, too)
+        entered = {p for b in region for p in graph.before[b] if p != block and p not in region and p in others}
+        if entered or any(is_unresolved(i.control) for i in last):
             return None  # paths enter from elsewhere, e.g. from a routine that other calls share
         stack = [i.index for i in last if parts_if(i)]
         seen, found = set(stack), set()

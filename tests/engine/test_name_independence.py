@@ -17,7 +17,7 @@ from ptxaudit.engine.domain import naming
 from ptxaudit.engine.domain.value import Uniform
 from ptxaudit.frontend.compile.nvrtc import compile_source
 from ptxaudit.frontend.compile.ptxas import assemble
-from ptxaudit.frontend.launch import launch as launches_of
+from ptxaudit.frontend.launch.matching import match
 
 FIGURES = (
     "status",
@@ -107,7 +107,7 @@ def test_renaming_changes_no_figure_of_samples(name, told):
         told_launches += [
             replace(launch, kernel=kernel)
             for kernel in kernels
-            if f".entry {kernel}(" in ptx and launches_of.match([launch], kernel)
+            if f".entry {kernel}(" in ptx and match((launch,), kernel)
         ]
     same_under_other_names(ptx, len(name), told_launches)
 

@@ -19,6 +19,7 @@ from ptxaudit.ir.reasons import Kind, Reason
 
 MOST_UNDECIDED = 16  # reasons kept of why the active lanes are unknown
 WORTH_KEEPING = 5  # low bits of a value, or of an index of words, that determine its bank (32 banks)
+OF_WIDEST = 3  # … of an index of 16 bytes
 
 # unknowns that are one number for the whole kernel, in whatever trip they are read
 OUTER = frozenset(
@@ -137,8 +138,14 @@ def lanes_that_agree(
         a, b = folded(a), folded(b)
     if a.base.dtype != bool and a.poison is None and b.poison is None:
         difference = affine.subtract(a, b)
-        if difference.poison is None and (common_zeros(difference) >= WORTH_KEEPING or difference.valid is not None):
-            return modulo(a, common_zeros(difference), why)
+        zeros = common_zeros(difference)
+        if difference.poison is None and (
+            zeros >= WORTH_KEEPING
+            or difference.valid is not None
+            or zeros >= OF_WIDEST
+            and throughout(difference.base != 0)  # else the lanes that agree are known in full
+        ):
+            return modulo(a, zeros, why)
     if a.valid is not None or b.valid is not None:
         nothing = opaque(a.bits, why)
         return nothing if a.terms or b.terms else with_bits(nothing, either(known_part(a), known_part(b)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct, field
 
-from ptxaudit.base.arrays import anywhere
+from ptxaudit.base.arrays import anywhere, throughout
 from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.known_bits import either, folded, has_constants, known_part, with_bits
 from ptxaudit.engine.domain.lane_classes import WHOLE

@@ -70,8 +70,9 @@ _FORMS = {
 }
 
 # Opcodes that add nothing to the wavefront counters in a launch with nothing else, as far as measured (tests/data:
-# timing_sm90, tensor_sm90, forms_sm90), but perhaps to op_misc, which no figure includes: arrivals, tests and byte counts of barriers, here and in another block of the
-# cluster; copies of bytes and of tiles of a tensor, and reductions with them. (Compiled when they are first needed.)
+# timing_sm90, tensor_sm90, forms_sm90), but perhaps to op_misc, which no figure includes: initialisations, arrivals,
+# tests and byte counts of barriers, here and in another block of the cluster; copies of bytes and of tiles of a
+# tensor, and reductions with them. (Compiled when they are first needed.)
 _INTO = r"mbarrier::complete_tx::bytes(\.multicast::cluster)?(\.L2::cache_hint)?"
 _OUT = r"bulk_group(\.L2::cache_hint)?"
 _REDUCTION = r"(add|min|max|inc|dec|and|or|xor)"

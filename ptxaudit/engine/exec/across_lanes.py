@@ -28,7 +28,7 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.engine.exec.members import members, several
 from ptxaudit.engine.memory.environment import Environment
-from ptxaudit.engine.memory.registers import Guarded, Results, View, active_lanes, fill, place_at
+from ptxaudit.engine.memory.registers import Guarded, Results, View, active_lanes, as_uniform_in, fill, place_at
 from ptxaudit.ir.nodes import Op
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -224,7 +224,7 @@ def _elect(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results
 def _first_lane(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     """The number of the first active lane: known even where the active lanes are not, if none of them has another."""
     a = view.read(op.src[0])
-    if (same := as_uniform(a)) is not None or (same := as_uniform(fill(a, active_lanes(view, guard)))) is not None:
+    if (same := as_uniform_in(view, a, guard)) is not None:
         return (same,)
     first = active_lanes(view, guard).argmax(axis=1)[:, None]
     shape = (view.mask.shape[0], LANES)

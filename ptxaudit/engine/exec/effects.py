@@ -19,7 +19,6 @@ from ptxaudit.engine.domain.value import (
     EVERYWHERE,
     Uniform,
     Value,
-    as_uniform,
     opaque,
     unknown,
 )
@@ -28,7 +27,16 @@ from ptxaudit.engine.exec.control import is_uniform, why_undecided
 from ptxaudit.engine.memory import local, state_spaces
 from ptxaudit.engine.memory.generic import generic_results
 from ptxaudit.engine.memory.read_from import for_itself, guard_of
-from ptxaudit.engine.memory.registers import Guarded, View, fill, guard_mask, place_at, unwritten, written
+from ptxaudit.engine.memory.registers import (
+    Guarded,
+    View,
+    as_uniform_in,
+    fill,
+    guard_mask,
+    place_at,
+    unwritten,
+    written,
+)
 from ptxaudit.engine.memory.same_truths import NOWHERE
 from ptxaudit.engine.memory.tables import REDUCTION
 from ptxaudit.engine.ops import operations
@@ -202,7 +210,7 @@ def _answered(op: Op, view: View, index: int) -> tuple[Value, ...]:
     once. (The phase may end between the tests of diverged groups of lanes.)
     """
     of_all = op.name == REDUCTION
-    alike = of_all or view.grouped and all(as_uniform(view.read(s)) is not None for s in op.src)
+    alike = of_all or view.grouped and all(as_uniform_in(view, view.read(s)) is not None for s in op.src)
     name = f"{_ASKED.get(op.attrs, 'answer of the barrier')} at {place_at(view.env, index)}"
     return tuple(
         opaque(32, Reason(Kind.NO_RESULT, index))

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 from msgspec import Struct, field
 
 from ptxaudit.engine.domain import affine
@@ -37,7 +38,7 @@ from ptxaudit.engine.exec.induction import after_trips, at_trip, moves_by, step_
 from ptxaudit.engine.fixpoint.loops import LOCAL, Loop
 from ptxaudit.engine.fixpoint.states import State
 from ptxaudit.engine.memory import local
-from ptxaudit.engine.memory.registers import Name, called
+from ptxaudit.engine.memory.registers import Name, called, fill
 from ptxaudit.engine.ops import packed
 from ptxaudit.ir.reasons import Kind, Reason
 
@@ -176,7 +177,8 @@ class Hypothesis(Struct, eq=False):
             if first and kind == "step" and self._has_other_step(name, now, came, trip):
                 changed = True
                 continue
-            self.kinds[name] = self._borne_out(name, before, now, came, trip, first and name not in loop.trip.tangled)
+            steps = first and name not in loop.trip.tangled
+            self.kinds[name] = self._borne_out(name, before, now, came, trip, start.mask, steps)
             changed = changed or self.truths.get(name) is not truths
             changed = changed or (self.kinds[name], self.zeros.get(name), name in self.elsewhere) != (
                 kind,
@@ -187,10 +189,13 @@ class Hypothesis(Struct, eq=False):
                 self.blame[name] = why
         return changed
 
-    def _borne_out(self, name: Name, before: Value, now: Value, came: Value, trip: Uniform, steps: bool) -> str:
+    def _borne_out(
+        self, name: Name, before: Value, now: Value, came: Value, trip: Uniform, mask: np.ndarray, steps: bool
+    ) -> str:
         """The strongest kind that a trip confirms, at most as strong as the current one.
 
-        steps: a step may be supposed instead.
+        mask: the lanes that may be in the loop; what others hold does not matter. steps: a step may be supposed
+        instead.
         """
         kind = self.kinds[name]
         if before.base.dtype != came.base.dtype:
@@ -209,8 +214,12 @@ class Hypothesis(Struct, eq=False):
                     return "step"
         if kind == "step" and moves_by(now, came, self.steps[name]):
             return "step"
-        if before.poison is not None or came.poison is not None or kind == "truths":
+        if kind == "truths":
             return self._truths_borne_out(name, now, came)
+        before, arrived = fill(before, mask), fill(came, mask)
+        if before.poison is not None or arrived.poison is not None:
+            return self._truths_borne_out(name, now, came)
+        came = arrived
         if before.base.dtype == bool:
             uniform = squeeze(before).uniform and squeeze(came).uniform
             return "shift" if uniform and kind != "modulo" else "opaque"

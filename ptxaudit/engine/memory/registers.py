@@ -22,6 +22,7 @@ from ptxaudit.engine.domain.value import (
     DTYPES,
     EVERYWHERE,
     Value,
+    as_uniform,
     because,
     chosen,
     either,
@@ -497,6 +498,14 @@ def fill(value: Value, mask: np.ndarray) -> Value:
             pick(value.base), terms, value.valid, poison if poison is not None and anywhere(poison) else None, value.why
         )
     )
+
+
+def as_uniform_in(view: View, value: Value, guard: Guarded = None) -> Value | None:
+    """As `as_uniform`, if the value is the same in all lanes of a warp that act."""
+    same = as_uniform(value)
+    if same is not None or view.full and guard is None:
+        return same
+    return as_uniform(fill(value, active_lanes(view, guard)))
 
 
 def place_at(env: Environment, index: int) -> str:

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ptxaudit.engine.domain.value import Uniform, Value, as_uniform, fingerprint, opaque, unknown
+from ptxaudit.engine.domain.value import Uniform, Value, fingerprint, opaque, unknown
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.local import Local, forget
 from ptxaudit.engine.memory.parameters import Parameters, ParametersByAddress
 from ptxaudit.engine.memory.references import Memory, Otherwise, ReadOnly, Reference
-from ptxaudit.engine.memory.registers import Guarded, Results, View, place_at
+from ptxaudit.engine.memory.registers import Guarded, Results, View, as_uniform_in, place_at
 from ptxaudit.ir.nodes import MATRICES, Op
 from ptxaudit.ir.operands import WRITES, promised, writes_local
 from ptxaudit.ir.reasons import Kind, Reason
@@ -113,9 +113,10 @@ def _loaded(at: Reference, of: tuple[Memory, ...]) -> Results:
 
 def _outside(at: Reference, address: Value) -> Value:
     """A number from memory with unknown contents: the same for all lanes that read one place at once."""
-    flat, env = None if at.op.space == MATRICES else as_uniform(address), at.view.env
-    together = at.view.exact or promised(env.function.instructions[at.index])  # else lanes may read at different times
-    if together and flat is not None:
+    view, env = at.view, at.view.env
+    together = view.grouped or promised(env.function.instructions[at.index])  # else lanes may read at different times
+    flat = as_uniform_in(view, address, at.guard) if together and at.op.space != MATRICES else None
+    if flat is not None:
         key = "load", at.index, fingerprint(flat), at.bits, env.serial()
         name, bits = f"value loaded at {place_at(env, at.index)}", at.register_bits
         low, high = (None, None) if bits == at.bits else at.range

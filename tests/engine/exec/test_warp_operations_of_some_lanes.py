@@ -10,13 +10,13 @@ from ptxaudit.hardware import machines
 from ptxaudit.ir import graph
 
 
-def sites(listing: str, threads: int = 32) -> tuple[SiteResult, ...]:
-    """The results for the accesses of a kernel of one block."""
-    function = function_of(listing, shared_static=65536)
+def sites(listing: str, threads: int = 32, launched: bool = True) -> tuple[SiteResult, ...]:
+    """The results for the accesses of a kernel of one block; launched: executed, else inferred for its block."""
+    function = function_of(listing, shared_static=65536, block=(threads, 1, 1))
     return evaluate(
         function,
         graph.build(function),
-        launch=Launch("k", grid=(1,), block=(threads,)),
+        launch=Launch("k", grid=(1,), block=(threads,)) if launched else None,
         machine=machines.get("sm_90"),
     ).sites
 
@@ -93,7 +93,8 @@ EXIT
     assert site.per_request == (1, 32)
 
 
-def test_branch_is_uniform_if_all_active_lanes_agree():
+@pytest.mark.parametrize("launched", (True, False))
+def test_branch_is_uniform_if_all_active_lanes_agree(launched):
     """The second warp has left, with predicates that differ by lane; the loop of the first ends for all lanes at once."""
     listing = """
 S2R R0, SR_TID.X
@@ -108,11 +109,12 @@ ISETP.NE.AND P2, PT, R9, RZ, PT
 @P2 BRA 0x60
 EXIT
 """
-    (site,) = sites(listing, 64)
+    (site,) = sites(listing, 64, launched)
     assert site.status is Status.INVARIANT and site.per_request == (1, 1)
 
 
-def test_lanes_that_yield_together_let_none_go_that_diverge_behind_them():
+@pytest.mark.parametrize("launched", (True, False))
+def test_lanes_that_yield_together_let_none_go_that_diverge_behind_them(launched):
     """The second STS: all lanes have yielded before some branch to the BSYNC, where nothing lets them go."""
     listing = """
 S2R R0, SR_TID.X
@@ -130,6 +132,73 @@ BSYNC B0
 STS [R4], RZ
 EXIT
 """
-    first, second = sites(listing)
-    assert first.status is Status.DATA_DEPENDENT
+    first, second = sites(listing, 32, launched)
+    assert first.per_request == (1, 32)
     assert second.per_request == (32, 32)
+
+
+INACTIVE = """
+S2R R0, SR_TID.X
+SHF.R.U32.HI R1, RZ, 0x5, R0
+LDC R9, c[0x0][0x210]
+MOV R5, R0
+ISETP.NE.AND P1, PT, R1, RZ, PT
+@P1 EXIT
+MOV R5, RZ
+IMAD.SHL.U32 R4, R0, 0x4, RZ
+IMAD R6, R5, 0x8, R4
+STS [R6], RZ
+LDG.E R2, [RZ.64]
+IMAD R5, R5, R9, R2
+IMAD.SHL.U32 R5, R5, 0x10, RZ
+ISETP.NE.AND P2, PT, R2, RZ, PT
+@P2 BRA 0x80
+EXIT
+"""
+
+
+@pytest.mark.parametrize("launched", (True, False))
+def test_register_that_moves_alike_in_all_lanes_of_a_loop_is_one_number(launched):
+    """The other warp has left with another number by lane: the STS moves by a multiple of 128 bytes, or not at all."""
+    (site,) = sites(INACTIVE, 64, launched)
+    assert (site.status, site.per_request) == (Status.INVARIANT, (1, 1))
+
+
+SPILLED = """
+S2R R0, SR_TID.X
+LDC R1, c[0x0][0x28]
+ISETP.GE.U32.AND P1, PT, R0, 0x20, PT
+MOV R5, R0
+@P1 EXIT
+IMAD.SHL.U32 R4, R0, 0x10, RZ
+MOV R5, RZ
+STL [R1+0x8], R5
+LDL R5, [R1+0x8]
+R2UR UR5, R5
+ULEA UR6, UR5, 0x4000, 0x3
+IMAD.U32 R6, RZ, RZ, UR5
+SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR6], R6
+@P0 BRA 0x130
+SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR6], R6
+@!P0 NANOSLEEP.SYNCS 0x989680
+@!P0 SYNCS.PHASECHK.TRANS64 P0, [UR6], R6
+@!P0 BRA 0xe0
+NOP
+IMAD R7, R5, 0x400, R4
+STS.128 [R7], R8
+LDG.E R2, [RZ.64]
+ISETP.NE.AND P2, PT, R5, 0x1, PT
+IADD3 R5, R5, 0x1, RZ
+SEL R5, R5, RZ, P2
+STL [R1+0x8], R5
+ISETP.NE.AND P3, PT, R2, RZ, PT
+@P3 BRA 0x80
+EXIT
+"""
+
+
+@pytest.mark.parametrize("launched", (True, False))
+def test_stages_of_a_pipeline_whose_number_is_spilled_move_all_lanes_alike(launched):
+    """A persistent loop: lanes wait at the barrier of the stage, all alike, and no lane of a warp is left behind."""
+    found = [site for site in sites(SPILLED, 64, launched) if site.per_request != (0, 0)]
+    assert [site.per_request for site in found] == [(4, 4)]

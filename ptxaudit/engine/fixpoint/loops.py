@@ -362,12 +362,14 @@ class Paths:
     def gathers(self, dominator: int, block: int, inside: Set[int] | None = None) -> bool:
         """The block is a BSYNC of a barrier which all lanes that continue from the dominator are in, and stay in.
 
-        inside: the blocks on their way (None: all that are on a path to the block).
+        inside: the blocks on their way (None: the dominator dominates the block, and they are all between the two).
         """
         control = self.function.instructions[self.graph.starts[block]].control if self.waits(block) else None
         if control is None or control.barrier is None:
             return False
         name = control.barrier.name
+        if inside is not None and name in self.graph.unheld[dominator]:
+            return False
         opening, leaving = self._barrier_moves(name)
         inside = self.on_the_way(dominator, block) if inside is None else inside
         at = dominator
@@ -384,14 +386,7 @@ class Paths:
         if after in (END, block) or block in region:
             return False
         again = not region.isdisjoint(self.graph.cfg.predecessors(branch))
-        inside = region if again else region - {branch}
-        return self._held(branch, after) and self.gathers(branch, after, inside)
-
-    def _held(self, branch: int, block: int) -> bool:
-        """Lanes are in the barrier of a BSYNC, with which a block begins, when they come to a branch."""
-        control = self.function.instructions[self.graph.starts[block]].control
-        barrier = control.barrier if control is not None else None
-        return barrier is not None and barrier.name not in self.graph.unheld[branch]
+        return self.gathers(branch, after, region if again else region - {branch})
 
     @cached_property
     def warpsyncs(self) -> Warpsyncs:

@@ -72,11 +72,17 @@ def of_memory(memory: dict) -> str:
     )
 
 
+def _median(asked: dict) -> str:
+    """The median of the ranges; a dash where no site has one."""
+    found = asked["median_of_ranges"]
+    return "–" if found is None else f"{found:g}"
+
+
 def of_launches(specified: dict) -> str:
     """The section on machine code with and without a launch."""
     rows = [
         f"| {name} | {one['kernels']} | {asked['sites']:,} | {ASKED[how]} | **{asked['share']:.1%}** |"
-        f" {asked['median_of_ranges']:g} |"
+        f" {_median(asked)} |"
         f" {', '.join(f'{status} {n:,}' for status, n in asked['status'].items())} |"
         for name, one in specified["packages"].items()
         for how in ASKED

@@ -214,10 +214,8 @@ class Hypothesis(Struct, eq=False):
                     return "step"
         if kind == "step" and moves_by(now, came, self.steps[name]):
             return "step"
-        if kind == "truths":
-            return self._truths_borne_out(name, now, came)
         before, arrived = fill(before, mask), fill(came, mask)
-        if before.poison is not None or arrived.poison is not None:
+        if before.poison is not None or arrived.poison is not None or kind == "truths":
             return self._truths_borne_out(name, now, came)
         came = arrived
         if before.base.dtype == bool:

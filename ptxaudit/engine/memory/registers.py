@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -183,18 +184,9 @@ class View:
 
     def some(self, data: bool) -> View:
         """The view of an unknown part of its lanes. data: unspecified data decides which."""
-        return View(
-            self.registers,
-            self.env,
-            self.rows,
-            self.mask,
-            self.full,
-            exact=False,
-            data=self.data or data,
-            alive=self.alive,
-            grouped=self.grouped,
-            path=self.path,
-        )
+        part = copy(self)
+        part.exact, part.data = False, self.data or data
+        return part
 
     def where(self, guard: Guard, holds: bool = True) -> View:
         """The view of the lanes in which an unknown guard holds, or fails."""

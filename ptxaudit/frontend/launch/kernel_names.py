@@ -12,7 +12,6 @@ _WILDCARDS = frozenset("*?[")  # of fnmatch
 
 
 def squeeze(name: str) -> str:
-    """A name without blanks."""
     """The name without blanks: the demangler writes `gemm<float, 8>`, people `gemm<float,8>`."""
     return "".join(name.split())
 

@@ -17,7 +17,7 @@ import json
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median_low
@@ -83,7 +83,7 @@ def _deepest(site: SiteResult) -> Kind:
     return list(site.reason.all_of_it())[-1].kind
 
 
-def spread(found: list[Any], most: int) -> list[Any]:
+def spread(found: Sequence[Any], most: int) -> Sequence[Any]:
     """At most `most` of the items, evenly spread."""
     return found[:: max(1, -(-len(found) // most))]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bench.adversary import builds, plan, telling
@@ -57,6 +58,13 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--build", action="append", choices=builds.EVERY, default=[], help="these builds instead")
     command.add_argument("--arch", action="append", default=[], help="compiled for these instead of sm_90 and sm_90a")
     command.add_argument("-j", "--jobs", type=int, default=2)
+    command = commands.add_parser("libraries", help="hold claims about library kernels against each other")
+    command.add_argument("files", type=Path, nargs="+")
+    command.add_argument("--arch", default="sm_90")
+    command.add_argument("--images", type=int, default=26, help="of a file, at most")
+    command.add_argument("--kernels", type=int, default=40, help="of an image, at most")
+    command.add_argument("--launches", type=int, default=2, help="of a kernel")
+    command.add_argument("-j", "--jobs", type=int, default=2)
     command = commands.add_parser("keep", help="take measured cubins out, as a set to be kept")
     command.add_argument("folder", type=Path)
     command.add_argument("results", type=Path)
@@ -86,6 +94,8 @@ def main() -> int:
             return _compare(chosen)
         case "agree":
             return _agree(chosen)
+        case "libraries":
+            return _libraries(chosen)
         case "keep":
             from bench.adversary.keep import keep
 
@@ -107,15 +117,24 @@ def main() -> int:
 
 
 def _agree(chosen: argparse.Namespace) -> int:
-    """Exits with status 1 if any claims contradict each other."""
     from bench.adversary import agree
 
-    clashes = sites = 0
-    checked = (
-        agree.run_plan(chosen.plan, chosen.jobs, chosen.seeds, chosen.build)
-        if chosen.plan
-        else agree.run(chosen.seeds, chosen.builds, chosen.jobs, chosen.build, chosen.arch)
+    if chosen.plan:
+        return _clashes(agree.run_plan(chosen.plan, chosen.jobs, chosen.seeds, chosen.build))
+    return _clashes(agree.run(chosen.seeds, chosen.builds, chosen.jobs, chosen.build, chosen.arch))
+
+
+def _libraries(chosen: argparse.Namespace) -> int:
+    from bench.adversary import libraries
+
+    return _clashes(
+        libraries.run(chosen.files, chosen.arch, chosen.images, chosen.kernels, chosen.launches, chosen.jobs)
     )
+
+
+def _clashes(checked: Iterable[tuple[Sequence[object], int]]) -> int:
+    """1 if any claims contradict each other."""
+    clashes = sites = 0
     for found, count in checked:
         sites += count
         clashes += len(found)

@@ -35,6 +35,7 @@ from ptxaudit.base.work import Account
 from ptxaudit.engine import evaluate as engine
 from ptxaudit.engine.answer.result import SiteResult
 from ptxaudit.frontend.artifacts.cubin import read_cubin
+from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.ptx.lift import lift_module as lift_ptx
 from ptxaudit.frontend.ptx.parse import parse_module
 from ptxaudit.frontend.sass.disassemble import disassemble
@@ -150,18 +151,22 @@ def _bytes(launch: Mapping[str, Any]) -> str:
 
 
 def audited(module: ir.Module, name: str, launch: Mapping[str, Any], how: str) -> Audited:
+    return audited_under(module, name, telling.TELLINGS[how](launch, module.functions[name]), BUDGET)
+
+
+def audited_under(module: ir.Module, name: str, launch: Launch | None, budget: float) -> Audited:
+    """The kernel with this much specified, by the rules of sm_90."""
     kernel = module.functions[name]
-    told = telling.TELLINGS[how](launch, kernel)
     function = with_sites(link(module, kernel), memories("all"))
     flow = graph.build(function)
     machine = machines.get("sm_90")
-    result = engine.evaluate(function, flow, launch=told, machine=machine, account=Account.for_budget(BUDGET))
+    result = engine.evaluate(function, flow, launch=launch, machine=machine, account=Account.for_budget(budget))
     entry = kernel_entry(
         function,
         result,
         input=name,
         machine=machine,
-        launch=told,
+        launch=launch,
         lines=SourceLines(),
         facts=code_facts(module, function, {}),
     )

@@ -90,7 +90,7 @@ _SASS: dict[str, str] = {
         ),
         "control": (
             "BRA BRX JMP JMX BRXU JMXU CALL RET EXIT BSSY BSYNC BREAK BMOV RPCMOV KILL BPT RTT PREEXIT ENDCOLLECTIVE"
-            " ACQSHMINIT USETMAXREG"
+            " ACQSHMINIT USETMAXREG USETSHMSZ"
         ),
     }.items()
     for head in heads.split()

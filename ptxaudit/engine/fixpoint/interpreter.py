@@ -212,7 +212,7 @@ class Interpreter(Transfers):
                 if not back:
                     self.unrolled[loop.head] = trip + 1
                     return True
-                if self._out_of_step(loop, *(arrived for _, arrived in back)):
+                if self._out_of_step(loop, entry, *(arrived for _, arrived in back)):
                     return False
                 if not trip and followed.opened and self.ahead is not None:  # as many trips as in the run ahead
                     whole = (self.account.spent - begun) * self.ahead.unrolled.get(loop.head, 0)
@@ -280,7 +280,7 @@ class Interpreter(Transfers):
         else:
             holds = supposed.nothing()
             self._pass_again(loop, mark, start := holds.state(entry, trip, named), in_step)
-        if self._out_of_step(loop, start):
+        if self._out_of_step(loop, entry, start):
             start = holds.state(entry, trip, named)
             self._by_lane(start, holds)
             self._pass_again(loop, mark, start, in_step=False)
@@ -292,16 +292,21 @@ class Interpreter(Transfers):
         start.exact, start.classes, start.one_group, start.in_step = False, None, False, in_step
         self._pass(loop, start)
 
-    def _out_of_step(self, loop: Loop, *states: State) -> bool:
-        """Diverged groups of lanes may be in different trips of a loop and join each other there, as one yields in it.
+    def _out_of_step(self, loop: Loop, entry: State, *states: State) -> bool:
+        """Diverged groups of lanes may be in different trips of a loop and join each other there: as one yields in it,
+        or in machine code as groups suspended at one instruction continue together (docs/convergence.md).
 
         (Measured: seed 720270 of bench/adversary/random_ptx at -O0, 553 wavefronts of 318 requests whose lanes would
-        take one in any one trip.)
+        take one in any one trip; without a yield, kernel 9989 of bench/adversary/kernels at -O0, 44 of 43.)
         """
-        return not all(state.in_step for state in states) and (
-            not loop.inside.isdisjoint(self.paths.yielding | self.given_way)
-            or any(self.graph.calls.get(b) in self.graph.giving_way for b in loop.inside & self._loose)
+        diverged = not entry.in_step or not all(state.in_step for state in states)
+        yields = not loop.inside.isdisjoint(self.paths.yielding | self.given_way) or any(
+            self.graph.calls.get(b) in self.graph.giving_way for b in loop.inside & self._loose
         )
+        if not self.function.explicit_reconvergence:
+            return diverged and yields
+        waits = yields or not loop.inside.isdisjoint(self.paths.with_warpsync)
+        return diverged or waits and not entry.grouped or self.trips_diverge(loop)
 
     def _by_lane(self, start: State, supposed: Hypothesis) -> None:
         """Forgets trip counts: everything that changes from trip to trip may differ between lanes."""

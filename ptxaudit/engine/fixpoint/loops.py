@@ -389,6 +389,16 @@ class Paths:
         return self.gathers(branch, after, region if again else region - {branch})
 
     @cached_property
+    def with_warpsync(self) -> frozenset[int]:
+        """The blocks of machine code in which lanes wait at a WARPSYNC."""
+        self.account.spend(INSTRUCTION * len(self.function.instructions), ORDERING)
+        return frozenset(
+            self.graph.block_of[i.index]
+            for i in self.function.instructions
+            if i.control is not None and i.control.kind in ("warpsync", "part")
+        )
+
+    @cached_property
     def warpsyncs(self) -> Warpsyncs:
         return Warpsyncs(self.graph, self.account)
 

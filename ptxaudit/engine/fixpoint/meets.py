@@ -103,6 +103,17 @@ class Meets:
             d = self.paths.gathered(d)
         return state
 
+    def trips_diverge(self, loop: Loop) -> bool:
+        """Machine code: lanes that diverge in a trip may both begin the next one without waiting for each other."""
+        head = loop.head
+        return any(
+            self.branches.any(b, "varying", "divergent")
+            and len(loop.inside.intersection(self.paths.successors(b))) > 1
+            and not self.paths.reconverges(b, head)
+            and not self.paths.warpsyncs.meets(b, head, head)
+            for b in loop.forks
+        )
+
     def _loosened(self, dominator: int, block: int) -> bool:
         """Between the two, lanes may leave a loop that yields in different trips, or call different functions in PTX,
         where ptxas decides when they reconverge.

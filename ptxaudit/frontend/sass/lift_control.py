@@ -306,6 +306,7 @@ _NO_EFFECT = {
     "UTMAPF": ("L2? (1D|2D|3D|4D|5D) (IM2COL|GATHER4)?", "M{0,2}R?"),
     "UBLKPF": ("(L2)?", "M?R?"),
     "PREEXIT": ("", ""),
+    "USETSHMSZ": ("FLUSH?", "[RN]?"),  # the block gives up the end of its shared memory
     "ACQBULK": ("", ""),
     "ACQSHMINIT": ("", ""),
     "ENDCOLLECTIVE": ("", ""),

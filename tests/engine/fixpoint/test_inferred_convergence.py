@@ -2,9 +2,9 @@
 
 Programs of convergence barriers, WARPSYNCs and YIELDs (`bench.convergence`), of whose branches one part depends on
 unknown data of each lane, the other on a parameter that is not specified. Every record stores to one bank from all
-lanes, so that a request costs as many wavefronts as it has lanes; or a lane stores one word further in each trip than
-its neighbour below, so that lanes conflict only if they are in different trips. Lanes that wait for lanes which yield
-may continue without them, or not.
+lanes, so that a request costs as many wavefronts as it has lanes; or the word of a lane depends on the trip that it is
+in, or on what it kept at other records (a vote, a sum, a shuffle). Lanes that wait for lanes which yield may continue
+without them, or not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from convergence_programs import ADDRESS, PLACE, P, T, _instructions, _Kernel
 from machine_code import STATED
 
 from bench.convergence.model import END, Stuck, Warp
-from bench.convergence.programs import Manner, Program, _Structured
+from bench.convergence.programs import Manner, Program, Step, _Structured
 from ptxaudit.engine.answer.result import SiteResult
 from ptxaudit.engine.evaluate import evaluate
 from ptxaudit.frontend.launch.launch import Launch
@@ -32,7 +32,9 @@ LANES, ROW = 32, 128  # bytes between the words of two lanes, which are in one b
 WORD, TRIP = 4, 124  # bytes between the words of two lanes in one trip, and of one lane in two trips
 LONG = 1 << 30  # records of a lane: more than any program makes
 RUNS = 12  # of a program
+KEPT = ir.Reg("R60", 32)
 FIRST_OF_TRIPS = 64  # register of the address of the first record
+SOURCE, NEVER = 5, -1  # lane whose value a shuffle returns; what it returns if that is inactive
 MANNERS = {
     "nested": Manner(early=0.0),
     "yielding": Manner(barriers=0.8, yields=0.2, early=0.0),
@@ -82,26 +84,28 @@ def _program(seed: int, manner: str) -> Program:
     )
 
 
-def _function(program: Program, alike: set[int], by_trip: bool = False) -> tuple[ir.Function, dict[int, int]]:
-    """(kernel, site -> number of its record). by_trip: each record has an address that changes from trip to trip."""
+def _function(program: Program, alike: set[int], kept: str = "") -> tuple[ir.Function, dict[int, int]]:
+    """(kernel, site -> number of its record). kept: what decides the words that records store to (`Words`)."""
     targets: dict[int, int] = {}
     for _final in (False, True):
         k, numbers = _Kernel(), {}
         k.put("S2R R0, SR_TID.X", ir.Op("mov", (PLACE,), (ir.Special("tid.x"),)))
         k.put("IMAD R4, R0, 0x80, RZ", ir.Op("mul", (ADDRESS,), (PLACE, ir.Const(ROW))))
-        for step in program if by_trip else ():
+        for step in program if kept == "trip" else ():
             if step.kind == "record":
-                place = ir.Reg(f"R{FIRST_OF_TRIPS + step.number}", 32)
-                k.put("IMAD.SHL R, R0, 0x4, RZ", ir.Op("mul", (place,), (PLACE, ir.Const(WORD))))
+                k.put("IMAD.SHL R, R0, 0x4, RZ", ir.Op("mul", (_of_trip(step),), (PLACE, ir.Const(WORD))))
+        k.put("MOV R60, RZ", ir.Op("mov", (KEPT,), (ir.Const(0),)))
         k.put("LDC R9", ir.Op("load", (SPECIFIED,), (ir.Const(0),), 32, (32,), space="param"))
         for place, step in enumerate(program):
             targets[place] = len(k.out)
-            if step.kind == "record":
+            if step.kind == "record" and kept not in ("", "trip"):
+                _keep_or_store(k, step, kept, numbers)
+            elif step.kind == "record":
                 numbers[len(k.out)] = step.number
-                place = ir.Reg(f"R{FIRST_OF_TRIPS + step.number}", 32) if by_trip else ADDRESS
+                place = _of_trip(step) if kept else ADDRESS
                 store = ir.Op("store", (), (place, ir.Const(0)), 32, space="shared")
                 k.put("STS [R], RZ", store, site=with_access(ir.Site("STS", place), ()))
-                if by_trip:
+                if kept:
                     k.put("IADD3 R, R, 0x7c, RZ", ir.Op("add", (place,), (place, ir.Const(TRIP))))
             elif step.kind == "decide":
                 _decide(k, place if place in alike else None)
@@ -112,6 +116,56 @@ def _function(program: Program, alike: set[int], by_trip: bool = False) -> tuple
     parameters = (ir.Parameter("n", 0, 4),)
     code = tuple(k.out)
     return ir.Function("program", "sass", "sm_90", code, shared_static=4096, parameters=parameters, **STATED), numbers
+
+
+def _of_trip(step: Step) -> ir.Reg:
+    """The register of the address that a record stores to in the next trip."""
+    return ir.Reg(f"R{FIRST_OF_TRIPS + step.number}", 32)
+
+
+def _keep_or_store(k: _Kernel, step: Step, kept: str, numbers: dict[int, int]) -> None:
+    """Records with an even number keep something; the others store to word lane·(1 + kept % 4)."""
+    number = ir.Const(step.number)
+    if step.number % 2:
+        k.put("LOP3.LUT R2, R60, 0x3", ir.Op("and", (T,), (KEPT, ir.Const(3))))
+        k.put("IADD3 R2, R2, 0x1, RZ", ir.Op("add", (T,), (T, ir.Const(1))))
+        k.put("IMAD R2, R2, R0, RZ", ir.Op("mul", (T,), (T, PLACE)), ir.Op("shl", (T,), (T, ir.Const(2))))
+        numbers[len(k.out)] = step.number
+        store = ir.Op("store", (), (T, ir.Const(0)), 32, space="shared")
+        k.put("STS [R2], RZ", store, site=with_access(ir.Site("STS", T), ()))
+    elif kept == "vote":
+        k.put("VOTE.ANY R60, PT, PT", ir.Op("vote.ballot", (KEPT,), (ir.Const(1, 1),), 32))
+        k.put("POPC R60, R60", ir.Op("popc", (KEPT,), (KEPT,)))
+    elif kept == "sum":
+        k.put("IADD3 R60, R60, NUMBER, RZ", ir.Op("add", (KEPT,), (KEPT, number)))
+    else:
+        k.put("IADD3 R2, R0, NUMBER, RZ", ir.Op("add", (T,), (PLACE, number)))
+        k.put("SHFL.IDX PT, R60, R2", ir.Op("shfl.idx", (KEPT, None), (T, ir.Const(SOURCE), ir.Const(31)), 32))
+
+
+class Words:
+    """The words to which the lanes of each record store, in one run; None where a record stores nothing, or where a
+    lane has read a value from an inactive lane.
+    """
+
+    def __init__(self, kept: str):
+        self.kept, self.values, self.trips = kept, [0] * LANES, Counter[tuple[int, int]]()
+
+    def of(self, number: int, mask: int) -> list[int] | None:
+        lanes = [k for k in range(LANES) if mask >> k & 1]
+        if self.kept == "trip":
+            self.trips.update((number, lane) for lane in lanes)
+            return [lane + TRIP // WORD * (self.trips[number, lane] - 1) for lane in lanes]
+        if number % 2:
+            values = [self.values[lane] for lane in lanes]
+            return None if NEVER in values else [k * (1 + v % 4) for k, v in zip(lanes, values, strict=True)]
+        for lane in lanes:
+            self.values[lane] = {
+                "vote": len(lanes),
+                "sum": self.values[lane] + number if self.values[lane] != NEVER else NEVER,
+                "shuffle": SOURCE + number if SOURCE in lanes else NEVER,
+            }[self.kept]
+        return None
 
 
 def _decide(k: _Kernel, bit: int | None) -> None:
@@ -128,8 +182,8 @@ def _decide(k: _Kernel, bit: int | None) -> None:
     )
 
 
-def _claims(program: Program, alike: set[int], by_trip: bool = False) -> dict[int, SiteResult]:
-    function, numbers = _function(program, alike, by_trip)
+def _claims(program: Program, alike: set[int], kept: str = "") -> dict[int, SiteResult]:
+    function, numbers = _function(program, alike, kept)
     launch = Launch("program", grid=(1,), block=(LANES,), params=(None,))
     found = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90"))
     return {numbers[site.index]: site for site in found.sites}
@@ -159,33 +213,38 @@ def checked(seed: int, manner: str) -> tuple[int, int]:
     return len(claims), sum(site.per_request == (LANES, LANES) for site in claims.values())
 
 
-def checked_by_trip(seed: int, manner: str) -> int:
-    """Compares the costs of requests whose lanes are in different trips with the claims: the sites of several trips that
-    are claimed to cost one wavefront a request.
-    """
+def checked_words(seed: int, manner: str, kept: str) -> int:
+    """Compares the costs of requests with the claims: the sites reached with several lanes that have one cost."""
     chosen = random.Random(seed)
     program = _program(seed, manner)
     alike = {place for place, step in enumerate(program) if step.kind == "decide" and chosen.random() < 0.6}
-    claims = _claims(program, alike, by_trip=True)
-    repeated = set()
+    claims = _claims(program, alike, kept)
+    reached = set()
     for _ in range(RUNS):
-        trips: Counter[tuple[int, int]] = Counter()
+        words = Words(kept)
         for number, mask in _records(program, alike, chosen):
+            stored = words.of(number, mask)
+            if not stored:
+                continue
             banks: dict[int, set[int]] = defaultdict(set)
-            for lane in (k for k in range(LANES) if mask >> k & 1):
-                word = lane + TRIP // WORD * trips[number, lane]
+            for word in stored:
                 banks[word % LANES].add(word)
-                trips[number, lane] += 1
             low, high = claims[number].per_request or (1, LANES)
             assert low <= max(map(len, banks.values())) <= high, (seed, manner, number, bin(mask), claims[number])
-        repeated |= {number for (number, _), count in trips.items() if count > 1}
-    return sum(claims[number].per_request == (1, 1) for number in repeated)
+            reached |= {number} if len(stored) > 1 and low == high else set()
+    return len(reached)
 
 
 @pytest.mark.parametrize("manner", MANNERS)
 def test_lanes_that_are_together_in_different_trips_may_conflict(manner):
     """Two groups that are suspended at one instruction continue together, whichever trips of a loop they are in."""
-    assert sum(checked_by_trip(seed, manner) for seed in (13, 21, 30, 32, 38)) > 0  # not all of them are left open
+    assert sum(checked_words(seed, manner, "trip") for seed in (13, 21, 30, 32, 38)) > 0  # not all are left open
+
+
+@pytest.mark.parametrize("kept", ["vote", "sum", "shuffle"])
+@pytest.mark.parametrize("manner", MANNERS)
+def test_what_diverged_groups_kept_differs_between_lanes_that_are_together_later(manner, kept):
+    assert sum(checked_words(seed, manner, kept) for seed in (2, 6, 11)) > 0
 
 
 @pytest.mark.parametrize("manner", MANNERS)

@@ -245,18 +245,15 @@ class Meets:
                 values[name] = opaque(a.bits, Reason(Kind.TWO_WIDTHS, given=(called(name),)))
             elif same(a, b):
                 continue
-            elif exclusive:
+            elif exclusive and name not in self.uniform:
                 values[name] = blend(a, b, other.mask)
             else:
+                one = name in self.uniform  # for the warp, whichever lanes have written it
                 met = self._meet(
-                    name,
-                    a,
-                    b,
-                    apart is not False and name not in self.uniform,
-                    key,
-                    out.undecided_by + other.undecided_by,
+                    name, a, b, apart is not False and not one, key, out.undecided_by + other.undecided_by
                 )
-                values[name] = met if alike or not together else _where_both(met, a, b, out.mask, other.mask)
+                mine, theirs = (_warps(m) if one else m for m in (out.mask, other.mask))
+                values[name] = met if alike or not together else _where_both(met, a, b, mine, theirs)
         out.classes, out.one_group = refined(out.parts, other.parts) if alike else None, False
         out.single, out.in_step = False, out.in_step and other.in_step
         out.exact = out.exact and other.exact and (exclusive or alike)
@@ -317,6 +314,12 @@ class Meets:
     def _choice(self, block: int) -> str:
         """The name of the choice between two paths to a block."""
         return f"choice at {place_of(self.function, self.graph.starts[block])}"
+
+
+def _warps(mask: np.ndarray) -> np.ndarray:
+    """(rows, 1) whether a warp has any of the lanes."""
+    result: np.ndarray = np.logical_or.reduce(mask, axis=1, keepdims=True)
+    return result
 
 
 def _where_both(met: Value, a: Value, b: Value, mine: np.ndarray, others: np.ndarray) -> Value:

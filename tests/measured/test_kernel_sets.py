@@ -24,6 +24,7 @@ SETS = {
     "tiles_sm90": "64-bit counts of tiles, and carries in some lanes",
     "triton_sm90": "layouts that Triton chooses",
     "tile_sm90": "layouts that cuda.tile chooses",
+    "trips_sm90": "lanes of one warp in different trips of a loop",
 }
 
 

@@ -36,6 +36,7 @@ TELLINGS = (
         ("tiles_sm90", ("placed",)),
         ("triton_sm90", ("told", "shape")),
         ("tile_sm90", ("told", "shape")),
+        ("trips_sm90", ("told", "shape")),
         ("adversary_sm90", ("told", "bytes", "shape", "nothing")),
         ("adversary_by_hand_sm90", ("told", "shape", "nothing")),
         ("adversary_more_sm90", ("told",)),

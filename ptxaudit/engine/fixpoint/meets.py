@@ -249,9 +249,7 @@ class Meets:
                 values[name] = blend(a, b, other.mask)
             else:
                 one = name in self.uniform  # for the warp, whichever lanes have written it
-                met = self._meet(
-                    name, a, b, apart is not False and not one, key, out.undecided_by + other.undecided_by
-                )
+                met = self._meet(name, a, b, apart is not False and not one, key, out.undecided_by + other.undecided_by)
                 mine, theirs = (_warps(m) if one else m for m in (out.mask, other.mask))
                 values[name] = met if alike or not together else _where_both(met, a, b, mine, theirs)
         out.classes, out.one_group = refined(out.parts, other.parts) if alike else None, False

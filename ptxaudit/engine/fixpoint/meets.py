@@ -248,9 +248,11 @@ class Meets:
             elif exclusive and name not in self.uniform:
                 values[name] = blend(a, b, other.mask)
             else:
-                one = name in self.uniform  # for the warp, whichever lanes have written it
-                met = self._meet(name, a, b, apart is not False and not one, key, out.undecided_by + other.undecided_by)
-                mine, theirs = (_warps(m) if one else m for m in (out.mask, other.mask))
+                of_warp = name in self.uniform  # whichever lanes have written it
+                met = self._meet(
+                    name, a, b, apart is not False and not of_warp, key, out.undecided_by + other.undecided_by
+                )
+                mine, theirs = (_warps(m) if of_warp else m for m in (out.mask, other.mask))
                 values[name] = met if alike or not together else _where_both(met, a, b, mine, theirs)
         out.classes, out.one_group = refined(out.parts, other.parts) if alike else None, False
         out.single, out.in_step = False, out.in_step and other.in_step

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from bench.adversary import builds, plan, telling
 from bench.adversary.generate import LAUNCHES, NAMES, program
@@ -51,20 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--space", choices=("shared", "all"), default="shared", help="all: also their sectors")
     command.add_argument("--quiet", action="store_true", help="tables only")
     command.add_argument("-j", "--jobs", type=int, default=2)
-    command = commands.add_parser("agree", help="hold claims against each other, with no GPU")
-    command.add_argument("seeds", type=_seeds, nargs="?", default=[], help="as 0:94; of a plan: only these")
-    command.add_argument("--plan", type=Path, metavar="FOLDER", help="the launches of this plan, already compiled")
-    command.add_argument("--builds", type=int, default=2, help="of a seed, by turns")
-    command.add_argument("--build", action="append", choices=builds.EVERY, default=[], help="these builds instead")
-    command.add_argument("--arch", action="append", default=[], help="compiled for these instead of sm_90 and sm_90a")
-    command.add_argument("-j", "--jobs", type=int, default=2)
-    command = commands.add_parser("libraries", help="hold claims about library kernels against each other")
-    command.add_argument("files", type=Path, nargs="+")
-    command.add_argument("--arch", default="sm_90")
-    command.add_argument("--images", type=int, default=26, help="of a file, at most")
-    command.add_argument("--kernels", type=int, default=40, help="of an image, at most")
-    command.add_argument("--launches", type=int, default=2, help="of a kernel")
-    command.add_argument("-j", "--jobs", type=int, default=2)
+    _add_comparisons(commands)
     command = commands.add_parser("keep", help="take measured cubins out, as a set to be kept")
     command.add_argument("folder", type=Path)
     command.add_argument("results", type=Path)
@@ -80,6 +68,24 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--telling", choices=telling.TELLINGS, default="told")
     command.add_argument("--plan", type=Path, help="write every kernel on the way as a plan, to be measured")
     return parser
+
+
+def _add_comparisons(commands: Any) -> None:
+    """The commands that need no measurements."""
+    command = commands.add_parser("agree", help="hold claims against each other, with no GPU")
+    command.add_argument("seeds", type=_seeds, nargs="?", default=[], help="as 0:94; of a plan: only these")
+    command.add_argument("--plan", type=Path, metavar="FOLDER", help="the launches of this plan, already compiled")
+    command.add_argument("--builds", type=int, default=2, help="of a seed, by turns")
+    command.add_argument("--build", action="append", choices=builds.EVERY, default=[], help="these builds instead")
+    command.add_argument("--arch", action="append", default=[], help="compiled for these instead of sm_90 and sm_90a")
+    command.add_argument("-j", "--jobs", type=int, default=2)
+    command = commands.add_parser("libraries", help="hold claims about library kernels against each other")
+    command.add_argument("files", type=Path, nargs="+")
+    command.add_argument("--arch", default="sm_90")
+    command.add_argument("--images", type=int, default=26, help="of a file, at most")
+    command.add_argument("--kernels", type=int, default=40, help="of an image, at most")
+    command.add_argument("--launches", type=int, default=2, help="of a kernel")
+    command.add_argument("-j", "--jobs", type=int, default=2)
 
 
 def main() -> int:

@@ -67,6 +67,8 @@ class Divergence:
 
     def _reconverges(self, block: int, meeting: int) -> bool:
         """Lanes that diverge at the end of a block wait for each other at a BSYNC with which another begins."""
+        if block in self.graph.recursive:
+            return False
         control = self.graph.function.instructions[self.graph.starts[meeting]].control
         if control is None or control.kind != "sync" or self.graph.yields(block):
             return False
@@ -155,7 +157,9 @@ class Divergence:
         parting = [b for b in graph.region(block) if b != block and graph.ends[b] - 1 in self.parting]
         last: Callable[[int], str] = lambda b: "" if b == END else kind_at(graph.ends[b] - 1)
         beyond: Callable[[int], list[int]] = lambda b: (
-            [] if b in (meeting, END) or last(b) == "sync" else list(graph.within.successors(b))
+            []
+            if b in (meeting, END) or last(b) == "sync" and b not in graph.recursive
+            else list(graph.within.successors(b))
         )
         passed = reached(parting, beyond)
         graph.account.spend(1 + len(passed), LOOKING)

@@ -20,6 +20,7 @@ from ptxaudit.base.quiet import no_collection
 from ptxaudit.base.work import Account
 from ptxaudit.ir.blocks import END, parts_if
 from ptxaudit.ir.dataflow.digraph import Digraph
+from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.divergence import Divergence, divergence
 from ptxaudit.ir.nodes import Function, Reg
 from ptxaudit.ir.operands import SharedWrites
@@ -107,6 +108,14 @@ class Graph(ReachingDefinitions):
     def may_diverge(self, index: int) -> bool:
         """Whether lanes that execute a branch together may diverge at it."""
         return self.divergence is None or self.divergence.differs(index)
+
+    @cached_property
+    def diverging(self) -> frozenset[int]:
+        """The first blocks of recursive routines in which, or in whose callees, lanes may diverge (`recursive`)."""
+        last = {block: self.function.instructions[self.ends[block] - 1] for block in self.recursive}
+        apart = {block for block, i in last.items() if parts_if(i) and self.may_differ(i.index)}
+        entered = {start: reached((start,), self.within.successors) for start in set(self.calls.values())}
+        return frozenset(start for start, blocks in entered.items() if apart & blocks)
 
     def may_differ(self, index: int) -> bool:
         """Whether the condition of a branch may differ between lanes, in either instruction set."""

@@ -221,6 +221,16 @@ class ReachingDefinitions(ControlFlow):
         return out
 
     @cached_property
+    def recursive(self) -> frozenset[int]:
+        """The blocks of routines with several calls and of their callees: recursive ones, as `link` copies others.
+
+        Lanes at different depths wait at one convergence barrier, which their calls save and restore, for lanes other
+        than those from which they have diverged: they may return diverged (kernel 10034 of bench/adversary/kernels:
+        seven requests of three warps behind a barrier of the block).
+        """
+        return frozenset(reached(set(self.calls.values()), self.within.successors)) - {END}
+
+    @cached_property
     def giving_way(self) -> frozenset[int]:
         """The first blocks of routines in which, or in whose callees, lanes may yield."""
         return frozenset(

@@ -295,6 +295,7 @@ class Kind(Enum):
     WAITS_FOR_EVER = Row("lanes wait at {at} for lanes that wait elsewhere")
     YIELD = Row("waiting lanes may continue without the others at YIELD")
     CALLS_DIVERGE = Row("lanes call different functions at {at} and may return diverged")
+    RETURN_DIVERGED = Row("lanes may return diverged from a recursive function, called at {at}")
     CALL_DEPTH = Row("calls are nested too deeply")
     EXHAUSTED = Row("budget: {work} takes more than {limit} {unit}; raise --budget")
     MANY_WARPS = Row("the launch has more than {limit} kinds of warps")

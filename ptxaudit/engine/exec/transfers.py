@@ -71,7 +71,7 @@ class Transfers:
             case "yield":
                 self._yield(c, cohort)
             case "barrier":
-                if gathers(c, self.run.explicit):
+                if gathers(c, self.run.explicit, bool(self.run.graph.diverging)):
                     self.meetings.all_meet(cohort)  # ptxas puts a WARPSYNC before it where lanes may have diverged
                 if self.tracked is not None:
                     return self.tracked.arrive(instruction, c, cohort)
@@ -123,7 +123,10 @@ class Transfers:
             (pc, _, cohort.calls), _ = going[0]
             return cohort.at(pc)  # all of them
         if not self.run.explicit and anywhere(apart := torn(ways)):
-            self.meetings.expect(self._meeting(instruction, c), cohort, apart)
+            meeting = self._meeting(instruction, c)
+            if calls and self.run.graph.block_of[instruction.index] in self.run.graph.recursive:
+                self.meetings.calls_diverge["at", meeting, len(calls)] = Reason(Kind.RETURN_DIVERGED, calls[-1] - 1)
+            self.meetings.expect(meeting, cohort, apart)
         if self.tracked is not None:
             self.tracked.together(cohort)
         groups = [

@@ -105,15 +105,16 @@ def base_of(site: Site, view: View, index: int) -> Value:
     return affine.add(known, affine.scale(one, constant(1 << address.valid, address.bits).base))
 
 
-def gathers(control: Control, explicit: bool) -> bool:
+def gathers(control: Control, explicit: bool, recursive: bool = False) -> bool:
     """All living lanes of the warp continue together after it.
 
-    explicit: machine code. (In PTX, ptxas puts a WARPSYNC before an aligned barrier where lanes may have diverged. To
-    another barrier, and to `bar.warp.sync`, it lets diverged groups come by a WARPSYNC.COLLECTIVE, after which they are
-    diverged as before: compiled, and measured in kernels 9506 and 9557 of bench/adversary.)
+    explicit: machine code. (In PTX, ptxas puts a WARPSYNC before an aligned barrier where it sees that lanes may have
+    diverged. To another barrier, and to `bar.warp.sync`, it lets diverged groups come by a WARPSYNC.COLLECTIVE, after
+    which they are diverged as before: compiled, and measured in kernels 9506 and 9557 of bench/adversary.) recursive:
+    lanes may return diverged from recursive functions, which it does not see (`Graph.diverging`).
     """
     if control.guard is not None:
         return False  # lanes may pass it by
     if control.kind == "warpsync":
         return explicit and unites(control)
-    return control.kind == "barrier" and control.aligned and not explicit
+    return control.kind == "barrier" and control.aligned and not explicit and not recursive

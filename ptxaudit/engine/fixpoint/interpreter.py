@@ -400,7 +400,7 @@ class Interpreter(Transfers):
             if control is not None and (
                 control.kind == "part"
                 or self._may_part
-                and warp_step.gathers(control, self.function.explicit_reconvergence)
+                and warp_step.gathers(control, self.function.explicit_reconvergence, bool(self.graph.diverging))
             ):
                 if control.kind == "part":
                     self._part(instruction, view, state)

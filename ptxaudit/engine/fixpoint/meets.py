@@ -106,6 +106,8 @@ class Meets:
     def trips_diverge(self, loop: Loop) -> bool:
         """Machine code: lanes that diverge in a trip may both begin the next one without waiting for each other."""
         head = loop.head
+        if any(self.graph.calls.get(b) in self.graph.diverging for b in loop.inside & self.graph.calls.keys()):
+            return True
         return any(
             self.branches.any(b, "varying", "divergent")
             and len(loop.inside.intersection(self.paths.successors(b))) > 1

@@ -153,6 +153,8 @@ class Transfers(Meets):
             values[name] = opaque(values[name].bits, why)
         if start in self.graph.ending:
             state.weaken(one_of_each(Kind.MAY_END, self.graph.ending[start]))
+        if start in self.graph.diverging:
+            state.diverge(one_of_each(Kind.RETURN_DIVERGED, self.graph.ends[block] - 1))
         for s in self.graph.cfg.successors(block):
             if s != start:
                 self._go(block, s, state)

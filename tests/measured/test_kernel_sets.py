@@ -25,6 +25,7 @@ SETS = {
     "triton_sm90": "layouts that Triton chooses",
     "tile_sm90": "layouts that cuda.tile chooses",
     "trips_sm90": "lanes of one warp in different trips of a loop",
+    "returns_sm90": "lanes that return diverged from recursive functions",
 }
 
 

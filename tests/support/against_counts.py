@@ -37,6 +37,7 @@ TELLINGS = (
         ("triton_sm90", ("told", "shape")),
         ("tile_sm90", ("told", "shape")),
         ("trips_sm90", ("told", "shape")),
+        ("returns_sm90", ("told", "shape", "nothing")),
         ("adversary_sm90", ("told", "bytes", "shape", "nothing")),
         ("adversary_by_hand_sm90", ("told", "shape", "nothing")),
         ("adversary_more_sm90", ("told",)),

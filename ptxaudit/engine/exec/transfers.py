@@ -123,10 +123,7 @@ class Transfers:
             (pc, _, cohort.calls), _ = going[0]
             return cohort.at(pc)  # all of them
         if not self.run.explicit and anywhere(apart := torn(ways)):
-            meeting = self._meeting(instruction, c)
-            if calls and self.run.graph.block_of[instruction.index] in self.run.graph.recursive:
-                self.meetings.calls_diverge["at", meeting, len(calls)] = Reason(Kind.RETURN_DIVERGED, calls[-1] - 1)
-            self.meetings.expect(meeting, cohort, apart)
+            self.meetings.expect(self._meeting(instruction, c), cohort, apart)
         if self.tracked is not None:
             self.tracked.together(cohort)
         groups = [

@@ -37,8 +37,8 @@ class _Region(Record):
     """The code between a branch and its post-dominator.
 
     meeting: the post-dominator; sites inside; registers written inside; operations that may write local memory, with
-    the first instruction of each; unresolved: the first unmodelled call; recursive: the first call of a function from
-    which lanes may return diverged; barriers: convergence barriers set inside.
+    the first instruction of each; unresolved: the first unmodelled call; recursive: it calls a function from which
+    lanes may return diverged; barriers: convergence barriers set inside.
     """
 
     meeting: int
@@ -46,7 +46,7 @@ class _Region(Record):
     written: dict[str, Reg]
     stores: dict[Op, int]
     unresolved: int | None
-    recursive: int | None
+    recursive: bool
     barriers: frozenset[str]
 
 
@@ -86,7 +86,7 @@ class UndecidedControl:
                 {d.name: d for op, _ in ops for d in op.dst if d is not None},
                 stores,
                 self._first_unresolved(inside),
-                min((graph.ends[b] - 1 for b in inside if graph.calls.get(b) in graph.diverging), default=None),
+                any(graph.calls.get(b) in graph.diverging for b in inside),
                 frozenset(name for k in places for name in barriers_set_by(self.run.instructions[k])),
             )
         return self._regions[block]
@@ -107,12 +107,10 @@ class UndecidedControl:
         differs = not uniform and self.run.graph.may_differ(at)
         parts = differs and not self.run.explicit
         yields = self.run.graph.yields(block)
-        if parts:
+        if parts or region.recursive and not self.run.explicit:
             self.meetings.diverge_from_now(cohort, LANE_BITS)
         elif differs:
             self._share_barriers(region, cohort, at)
-        if region.recursive is not None and not self.run.explicit:
-            self.warps.loosen(cohort.rows, Reason(Kind.RETURN_DIVERGED, region.recursive), cohort)
         if yields and undecided is None and parts:
             self.warps.loosen(cohort.rows, Reason(Kind.YIELD))
         elif yields:

@@ -245,7 +245,7 @@ class Warps(Groups):
         rows = cohort.rows[few | (pack(cohort.mask) != self._alive(cohort.rows))]
         self.loosen(rows, why, cohort)
         if len(rows):
-            self._uncertain_ahead(rows, why, (cohort,))
+            self.uncertain_ahead(rows, why, (cohort,))
 
     def _tighten(self, cohort: Cohort, words: np.ndarray, again: str | None, arrived: bool = False) -> None:
         """Marks warps as converged if all their living lanes certainly wait for each other: each of them names all. (In

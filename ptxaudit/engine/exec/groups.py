@@ -128,7 +128,7 @@ class Groups:
                 used[rows[~self.loose[rows]]] = False
             self.loose[rows] = self.ever_loose[rows] = True
         if len(rows) and why.kind is Kind.BARRIER_SHARED:  # lanes may continue where others wait
-            self._uncertain_ahead(rows, why, acting)
+            self.uncertain_ahead(rows, why, acting)
         for firm in self.firm.values():
             firm[rows] = False
 
@@ -146,7 +146,7 @@ class Groups:
         others = self.run.alive[rows] & ~lanes & ~held[rows]
         self.loosen(rows[others.any(axis=1)], Reason(Kind.YIELD))
 
-    def _uncertain_ahead(self, rows: np.ndarray, why: Reason, acting: Iterable[Cohort]) -> None:
+    def uncertain_ahead(self, rows: np.ndarray, why: Reason, acting: Iterable[Cohort]) -> None:
         """Marks the accesses that these warps may still reach: their counts are uncertain."""
         run = self.run
         new = self.ahead(rows, acting, self.uncertain)

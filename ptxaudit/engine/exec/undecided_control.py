@@ -23,6 +23,7 @@ from ptxaudit.engine.exec.convergence import Warps
 from ptxaudit.engine.exec.meetings import Meetings
 from ptxaudit.engine.exec.running import Run
 from ptxaudit.engine.exec.tracked import TrackedMemory
+from ptxaudit.engine.exec.warp_step import gathers
 from ptxaudit.engine.exec.ways import Way, decided_by, runs_if, ways
 from ptxaudit.engine.memory import local, state_spaces
 from ptxaudit.engine.memory.registers import View
@@ -38,7 +39,7 @@ class _Region(Record):
 
     meeting: the post-dominator; sites inside; registers written inside; operations that may write local memory, with
     the first instruction of each; unresolved: the first unmodelled call; recursive: it calls a function from which
-    lanes may return diverged; barriers: convergence barriers set inside.
+    lanes may return diverged; gathers: a WARPSYNC of all lanes is inside; barriers: convergence barriers set inside.
     """
 
     meeting: int
@@ -47,6 +48,7 @@ class _Region(Record):
     stores: dict[Op, int]
     unresolved: int | None
     recursive: bool
+    gathers: bool
     barriers: frozenset[str]
 
 
@@ -87,6 +89,7 @@ class UndecidedControl:
                 stores,
                 self._first_unresolved(inside),
                 any(graph.calls.get(b) in graph.diverging for b in inside),
+                any((c := self.run.instructions[k].control) is not None and gathers(c, explicit=True) for k in places),
                 frozenset(name for k in places for name in barriers_set_by(self.run.instructions[k])),
             )
         return self._regions[block]
@@ -135,6 +138,8 @@ class UndecidedControl:
             apart = not uniform and self.run.graph.may_diverge(instruction.index) or parts_inside
             if apart and yields:
                 self.warps.loosen(cohort.rows, Reason(Kind.YIELD))
+            if apart and self.run.explicit and region.gathers:  # lanes that wait there and behind it let each other go
+                self.warps.uncertain_ahead(cohort.rows, Reason(Kind.DIVERGED, instruction.index, cause=why), (cohort,))
             if apart and (yields or self.run.explicit):
                 cohort.diverged = first_of(cohort.diverged, Reason(Kind.DIVERGED, instruction.index, cause=why))
         if meeting == END and not cohort.calls:

@@ -265,11 +265,13 @@ class Interpreter(Transfers):
                 apart = self._leaves_diverged(loop, start)
             if start.exact and (apart or self._exits_diverge(loop)):
                 start.weaken(*(self.causes[b] for b in loop.exits if b in self.causes))
+            seen = self._seen_to_diverge(loop)
             back = self._pass(loop, start.copy())
             if not back:
                 break
             arrived = self.join_back(loop, back)
-            changed = supposed.weakened(loop, entry, start, arrived, trip, not attempt)
+            changed = self._seen_to_diverge(loop) != seen
+            changed |= supposed.weakened(loop, entry, start, arrived, trip, not attempt)
             changed |= supposed.begin_with(loop, entry, arrived, trip)
             if (start.exact or apart) and self._exits_diverge(loop) is not apart:
                 changed, apart = True, False
@@ -285,6 +287,14 @@ class Interpreter(Transfers):
             self._by_lane(start, holds)
             self._pass_again(loop, mark, start, in_step=False)
         return supposed
+
+    def _seen_to_diverge(self, loop: Loop) -> list[int]:
+        """Of a loop with a WARPSYNC, the branches at which lanes may diverge: which lanes meet there depends on those
+        behind it, too.
+        """
+        if loop.inside.isdisjoint(self.paths.with_warpsync):
+            return []
+        return [b for b in loop.forks if self.branches.any(b, "varying", "divergent")]
 
     def _pass_again(self, loop: Loop, mark: Mark, start: State, in_step: bool) -> None:
         """Runs a trip for an unknown subset of the lanes, in place of the last one."""

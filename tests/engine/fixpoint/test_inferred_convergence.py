@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
+from collections.abc import Set
 from dataclasses import replace
 
 import pytest
@@ -34,6 +35,7 @@ LONG = 1 << 30  # records of a lane: more than any program makes
 RUNS = 12  # of a program
 KEPT = ir.Reg("R60", 32)
 FIRST_OF_TRIPS = 64  # register of the address of the first record
+FIRST_KNOWN, PACE = 300, 5  # register that counts how often a lane was at the first place; what each time adds to it
 SOURCE, NEVER = 5, -1  # lane whose value a shuffle returns; what it returns if that is inactive
 MANNERS = {
     "nested": Manner(early=0.0),
@@ -44,13 +46,22 @@ MANNERS = {
 
 
 class _Adverse(Warp):
-    """The machine with branches that all lanes take alike (at the places `alike`), and with YIELD."""
+    """The machine with branches that all lanes take alike (at the places `alike`), that each lane takes as its number and
+    how often it was there say (at the places `known`), and with YIELD.
+    """
 
     chosen: random.Random
     alike: dict[int, bool]
+    known: Counter[tuple[int, int]]  # place, lane -> how often
 
     def step(self, place: int, mask: int) -> tuple[int, int]:
         step = self.program[place] if place < len(self.program) else None
+        if step is not None and step.kind == "decide" and (place, -1) in self.known:
+            for lane in (k for k in range(LANES) if mask >> k & 1):
+                bit = (lane + PACE * self.known[place, lane]) >> 2 & 1
+                self.known[place, lane] += 1
+                self.predicate = self.predicate & ~(1 << lane) | bit << lane
+            return place + 1, mask
         if step is not None and step.kind == "decide" and place in self.alike:
             self.predicate = self.predicate | mask if self.alike[place] else self.predicate & ~mask
             return place + 1, mask
@@ -84,7 +95,9 @@ def _program(seed: int, manner: str) -> Program:
     )
 
 
-def _function(program: Program, alike: set[int], kept: str = "") -> tuple[ir.Function, dict[int, int]]:
+def _function(
+    program: Program, alike: set[int], kept: str = "", known: Set[int] = frozenset()
+) -> tuple[ir.Function, dict[int, int]]:
     """(kernel, site -> number of its record). kept: what decides the words that records store to (`Words`)."""
     targets: dict[int, int] = {}
     for _final in (False, True):
@@ -94,6 +107,8 @@ def _function(program: Program, alike: set[int], kept: str = "") -> tuple[ir.Fun
         for step in program if kept == "trip" else ():
             if step.kind == "record":
                 k.put("IMAD.SHL R, R0, 0x4, RZ", ir.Op("mul", (_of_trip(step),), (PLACE, ir.Const(WORD))))
+        for place in sorted(known):
+            k.put("MOV R, RZ", ir.Op("mov", (ir.Reg(f"R{FIRST_KNOWN + place}", 32),), (ir.Const(0),)))
         k.put("MOV R60, RZ", ir.Op("mov", (KEPT,), (ir.Const(0),)))
         k.put("LDC R9", ir.Op("load", (SPECIFIED,), (ir.Const(0),), 32, (32,), space="param"))
         for place, step in enumerate(program):
@@ -107,6 +122,8 @@ def _function(program: Program, alike: set[int], kept: str = "") -> tuple[ir.Fun
                 k.put("STS [R], RZ", store, site=with_access(ir.Site("STS", place), ()))
                 if kept:
                     k.put("IADD3 R, R, 0x7c, RZ", ir.Op("add", (place,), (place, ir.Const(TRIP))))
+            elif step.kind == "decide" and place in known:
+                _decide_by_lane(k, ir.Reg(f"R{FIRST_KNOWN + place}", 32))
             elif step.kind == "decide":
                 _decide(k, place if place in alike else None)
             else:
@@ -182,18 +199,33 @@ def _decide(k: _Kernel, bit: int | None) -> None:
     )
 
 
-def _claims(program: Program, alike: set[int], kept: str = "") -> dict[int, SiteResult]:
-    function, numbers = _function(program, alike, kept)
+def _decide_by_lane(k: _Kernel, times: ir.Reg) -> None:
+    k.put(
+        "decide",
+        ir.Op("mul", (T,), (times, ir.Const(PACE))),
+        ir.Op("add", (T,), (T, PLACE)),
+        ir.Op("shr.u", (T,), (T, ir.Const(2))),
+        ir.Op("and", (T,), (T, ir.Const(1))),
+        ir.Op("setp.ne", (P,), (T, ir.Const(0)), 32),
+    )
+    k.put("IADD3 R, R, 0x1, RZ", ir.Op("add", (times,), (times, ir.Const(1))))
+
+
+def _claims(program: Program, alike: set[int], kept: str = "", known: Set[int] = frozenset()) -> dict[int, SiteResult]:
+    function, numbers = _function(program, alike, kept, known)
     launch = Launch("program", grid=(1,), block=(LANES,), params=(None,))
     found = evaluate(function, graph.build(function), launch=launch, machine=machines.get("sm_90"))
     return {numbers[site.index]: site for site in found.sites}
 
 
-def _records(program: Program, alike: set[int], chosen: random.Random) -> list[tuple[int, int]]:
+def _records(
+    program: Program, alike: set[int], chosen: random.Random, known: Set[int] = frozenset()
+) -> list[tuple[int, int]]:
     groups = [1 << k for k in range(LANES)]
     bits = chosen.getrandbits(32)
     warp = _Adverse(program, groups, [chosen.getrandbits(32) for _ in groups], [LONG] * LANES)
     warp.chosen, warp.alike = chosen, {place: bool(bits >> place % 32 & 1) for place in alike}
+    warp.known = Counter({(place, -1): 1 for place in known})
     try:
         return warp.run()
     except Stuck:
@@ -239,6 +271,28 @@ def checked_words(seed: int, manner: str, kept: str) -> int:
 def test_lanes_that_are_together_in_different_trips_may_conflict(manner):
     """Two groups that are suspended at one instruction continue together, whichever trips of a loop they are in."""
     assert sum(checked_words(seed, manner, "trip") for seed in (13, 21, 30, 32, 38)) > 0  # not all are left open
+
+
+@pytest.mark.parametrize(
+    "manner, seeds", [("nested", (0, 3)), ("yielding", (0, 1, 4)), ("waiting", (2, 3, 4)), ("bare", (2, 21, 33))]
+)
+def test_lanes_that_are_known_at_some_branches_and_unknown_at_others(manner, seeds):
+    """Among the seeds are programs in which lanes that wait at a WARPSYNC behind an unknown branch let others go."""
+    exact = 0
+    for seed in seeds:
+        chosen, program = random.Random(seed), _program(seed, manner)
+        alike, known = set(), set()
+        for place, step in enumerate(program):
+            which = chosen.random() if step.kind == "decide" else 1
+            if which < 0.7:
+                (alike if which < 0.3 else known).add(place)
+        claims = _claims(program, alike, known=known)
+        exact += sum(site.status == "exact" for site in claims.values())
+        for _ in range(RUNS):
+            for number, mask in _records(program, alike, chosen, known):
+                low, high = claims[number].per_request or (1, LANES)
+                assert low <= mask.bit_count() <= high, (seed, number, bin(mask), claims[number])
+    assert exact > 2
 
 
 @pytest.mark.parametrize("kept", ["vote", "sum", "shuffle"])

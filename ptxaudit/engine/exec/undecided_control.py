@@ -138,8 +138,6 @@ class UndecidedControl:
             apart = not uniform and self.run.graph.may_diverge(instruction.index) or parts_inside
             if apart and yields:
                 self.warps.loosen(cohort.rows, Reason(Kind.YIELD))
-            if apart and self.run.explicit and region.gathers:  # lanes that wait there and behind it let each other go
-                self.warps.uncertain_ahead(cohort.rows, Reason(Kind.DIVERGED, instruction.index, cause=why), (cohort,))
             if apart and (yields or self.run.explicit):
                 cohort.diverged = first_of(cohort.diverged, Reason(Kind.DIVERGED, instruction.index, cause=why))
         if meeting == END and not cohort.calls:
@@ -147,6 +145,8 @@ class UndecidedControl:
         if cohort.calls and (meeting == END or self.run.graph.starts[meeting] == cohort.calls[-1]):  # all paths return
             return Cohort(cohort.calls[-1], cohort.rows, cohort.mask, cohort.calls[:-1], *cohort.state)
         cohort.pc = self.run.graph.starts[meeting]
+        if cohort.diverged and self.run.explicit and region.gathers:  # lanes at two WARPSYNCs let each other go on
+            self.warps.uncertain_ahead(cohort.rows, cohort.diverged, (cohort,))
         return cohort
 
     def _perhaps_made(self, region: _Region, instruction: Instruction, undecided: Value, why: Reason) -> None:

@@ -23,11 +23,12 @@ from pathlib import Path
 from statistics import median_low
 from typing import Any
 
+from ptxaudit.base.errors import InputError
 from ptxaudit.base.version import __version__
 from ptxaudit.base.work import DEFAULT_BUDGET, Account
 from ptxaudit.engine import evaluate as engine
 from ptxaudit.engine.answer.result import SiteResult
-from ptxaudit.frontend.artifacts.container import images, read_images
+from ptxaudit.frontend.artifacts.container import Image, images, read_images
 from ptxaudit.frontend.artifacts.cubin import read_cubin
 from ptxaudit.frontend.launch.launch import Launch
 from ptxaudit.frontend.sass.disassemble import disassemble
@@ -97,12 +98,19 @@ def kernels(path: Path, arch: str, most_images: int, most: int) -> Iterator[tupl
     """Kernels in a file that access shared memory."""
     chosen = spread([one for one in images(str(path)) if one.kind == "cubin" and one.arch == arch], most_images)
     for image, data in read_images(chosen):
-        cubin = read_cubin(data, image.name)
-        (code,) = disassemble([cubin])
-        module = lift_module(cubin, code)
-        found = [f for f in module.functions.values() if f.entry and any(one.site for one in f.instructions)]
-        for function in spread(sorted(found, key=lambda one: one.name), most):
-            yield module, function
+        yield from kernels_of(image, data, most)
+
+
+def kernels_of(image: Image, data: bytes | InputError, most: int) -> Iterator[tuple[nodes.Module, nodes.Function]]:
+    """Kernels in an image that access shared memory, at most `most`. Raises InputError for a damaged one."""
+    if isinstance(data, InputError):
+        raise data
+    cubin = read_cubin(data, image.name)
+    (code,) = disassemble([cubin])
+    module = lift_module(cubin, code)
+    found = [f for f in module.functions.values() if f.entry and any(one.site for one in f.instructions)]
+    for function in spread(sorted(found, key=lambda one: one.name), most):
+        yield module, function
 
 
 def launch_of(function: nodes.Function) -> Launch:

@@ -25,14 +25,11 @@ from pathlib import Path
 import numpy as np
 
 from bench.adversary.agree import Clash, among_tellings, audited_under
-from bench.specified import files, spread
+from bench.specified import files, kernels_of, spread
 from ptxaudit.base.errors import InputError
 from ptxaudit.frontend.artifacts.container import Image, NoDeviceCode, images, read_images
-from ptxaudit.frontend.artifacts.cubin import read_cubin
 from ptxaudit.frontend.launch.buffers import Buffer
 from ptxaudit.frontend.launch.launch import Launch
-from ptxaudit.frontend.sass.disassemble import disassemble
-from ptxaudit.frontend.sass.lift import lift_module
 from ptxaudit.ir import nodes as ir
 
 ADDRESS = 0x7F0000000000  # of the buffer
@@ -126,15 +123,12 @@ def _image(arch: str, most: int, count: int, chosen: tuple[str, int]) -> tuple[l
     file, at = chosen
     ((image, data),) = read_images([_images(file, arch)[at]])
     try:
-        cubin = read_cubin(data, image.name)
-        (code,) = disassemble([cubin])
-        module = lift_module(cubin, code)
+        found = list(kernels_of(image, data, most))
     except InputError as error:
         return [Clash(image.name, "not read", str(error)[:300], "")], 0
-    found = [f for f in module.functions.values() if f.entry and any(one.site for one in f.instructions)]
     out: list[Clash] = []
     sites = 0
-    for function in spread(sorted(found, key=lambda one: one.name), most):
+    for module, function in found:
         for number, under in enumerate(launches(function, count)):
             results = {how: audited_under(module, function.name, launch, BUDGET) for how, launch in under.items()}
             where = f"{file} {image.name} {function.name} launch {number}: {_shown(under['told'])}"

@@ -20,7 +20,6 @@ from ptxaudit.base.quiet import no_collection
 from ptxaudit.base.work import Account
 from ptxaudit.ir.blocks import END, parts_if
 from ptxaudit.ir.dataflow.digraph import Digraph
-from ptxaudit.ir.dataflow.solve import reached
 from ptxaudit.ir.divergence import Divergence, divergence
 from ptxaudit.ir.nodes import Function, Reg
 from ptxaudit.ir.operands import SharedWrites
@@ -114,8 +113,7 @@ class Graph(ReachingDefinitions):
         """The first blocks of recursive routines in which, or in whose callees, lanes may diverge (`recursive`)."""
         last = {block: self.function.instructions[self.ends[block] - 1] for block in self.recursive}
         apart = {block for block, i in last.items() if parts_if(i) and self.may_differ(i.index)}
-        entered = {start: reached((start,), self.within.successors) for start in set(self.calls.values())}
-        return frozenset(start for start, blocks in entered.items() if apart & blocks)
+        return frozenset(start for start, blocks in self.routines.items() if apart & blocks)
 
     def may_differ(self, index: int) -> bool:
         """Whether the condition of a branch may differ between lanes, in either instruction set."""

@@ -188,32 +188,31 @@ class ReachingDefinitions(ControlFlow):
         return bool(self.yielding) and not self.yielding.isdisjoint(self.region(block) | {block})
 
     @cached_property
+    def routines(self) -> dict[int, frozenset[int]]:
+        """first block of a routine with several calls -> its blocks, with those of its callees."""
+        return {s: frozenset(reached((s,), self.within.successors)) - {END} for s in set(self.calls.values())}
+
+    @cached_property
     def overwritten(self) -> dict[int, frozenset[str]]:
         """first block of a routine -> the registers written in it or its callees."""
-        out = {}
-        for start in set(self.calls.values()):
-            blocks = reached((start,), self.within.successors)
-            out[start] = frozenset(
+        return {
+            start: frozenset(
                 d.name
                 for b in blocks
-                if b != END
                 for i in self.function.instructions[self.starts[b] : self.ends[b]]
                 for op in i.ops
                 for d in op.dst
                 if d is not None
             )
-        return out
+            for start, blocks in self.routines.items()
+        }
 
     @cached_property
     def ending(self) -> dict[int, int]:
         """first block of a routine -> an instruction in it or its callees at which lanes may end."""
         out: dict[int, int] = {}
-        for start in set(self.calls.values()):
-            last = [
-                self.function.instructions[self.ends[b] - 1]
-                for b in reached((start,), self.within.successors)
-                if b != END
-            ]
+        for start, blocks in self.routines.items():
+            last = [self.function.instructions[self.ends[b] - 1] for b in blocks]
             ends = [
                 i.index for i in last if i.control is not None and i.control.kind == "exit" or is_unresolved(i.control)
             ]
@@ -228,13 +227,9 @@ class ReachingDefinitions(ControlFlow):
         than those from which they have diverged: they may return diverged (kernel 10034 of bench/adversary/kernels:
         seven requests of three warps behind a barrier of the block).
         """
-        return frozenset(reached(set(self.calls.values()), self.within.successors)) - {END}
+        return frozenset().union(*self.routines.values())
 
     @cached_property
     def giving_way(self) -> frozenset[int]:
         """The first blocks of routines in which, or in whose callees, lanes may yield."""
-        return frozenset(
-            start
-            for start in set(self.calls.values())
-            if any(block in self.yielding for block in reached((start,), self.within.successors))
-        )
+        return frozenset(start for start, blocks in self.routines.items() if not blocks.isdisjoint(self.yielding))

@@ -506,6 +506,20 @@ def as_uniform(value: Value) -> Value | None:
     return flat if flat.uniform else None
 
 
+def one_per_warp(value: Value, one: Uniform) -> Value:
+    """The value with `one` in the warps in which lanes are unknown, where all lanes of a warp have the same number."""
+    if value.poison is None:
+        return value
+    unclear = np.logical_or.reduce(value.poison, axis=1, keepdims=True)
+    if throughout(unclear):
+        return unknown(one, value.bits)
+    nothing, once = (value.base.dtype.type(n) for n in (0, 1))
+    terms = tuple([(u, np.where(unclear, nothing, c)) for u, c in value.terms])
+    return squeeze(
+        Value(np.where(unclear, nothing, value.base), (*terms, (one, np.where(unclear, once, nothing))), value.valid)
+    )
+
+
 def fingerprint(value: Value) -> bytes:
     """A key of 16 bytes that names derived unknowns: equal keys mean equal values.
 

@@ -22,6 +22,7 @@ from ptxaudit.engine.domain.value import (
     known,
     known_in,
     mapped,
+    one_per_warp,
     opaque,
     squeeze,
     unknown,
@@ -60,13 +61,12 @@ def _shuffle(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Resul
         poison = None
     elif why is None:
         why = Reason(Kind.SHUFFLE_INACTIVE, index)
-    if broadcast and poison is not None and throughout(poison):
-        (one,) = _one_for_all(op, view.env, op.bits, index)
+    value = squeeze(Value(pick(wide.base), tuple((u, pick(co)) for u, co in wide.terms), wide.valid, poison, why))
+    if broadcast and poison is not None:
+        value = one_per_warp(value, _number_of(op, view.env, op.bits, index))
         if anywhere(idle & active_lanes(view, guard)):  # undefined, and not by itself the same in all lanes
-            one = Value(one.base, one.terms, poison=idle, why=Reason(Kind.SHUFFLE_INACTIVE, index))
-        return one, known(np.broadcast_to(inside, (n, LANES)))
-    value = Value(pick(wide.base), tuple((u, pick(co)) for u, co in wide.terms), wide.valid, poison, why)
-    return squeeze(value), known(np.broadcast_to(inside, (n, LANES)))
+            value = Value(value.base, value.terms, value.valid, idle, Reason(Kind.SHUFFLE_INACTIVE, index))
+    return value, known(np.broadcast_to(inside, (n, LANES)))
 
 
 def _read_from(kind: str, step: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -99,8 +99,10 @@ def _of_one_lane(lane: Value, clamp: Value, named: Value | None, view: View, gua
     whole = clamp.known and throughout((clamp.base & 0x1F1F) == 0x1F)
     if not (whole and view.grouped and (named is None or named.known and throughout(named.base == FULL_MASK))):
         return False
-    exists = view.env.exists if view.rows is None else view.env.exists[view.rows]
-    return as_uniform(lane) is not None and (not view.exact or throughout(active_lanes(view, guard) == exists))
+    if as_uniform(lane) is None or not view.exact:
+        return as_uniform(lane) is not None
+    exists, active = view.env.exists if view.rows is None else view.env.exists[view.rows], active_lanes(view, guard)
+    return throughout((active == exists) | ~np.logical_or.reduce(active, axis=1, keepdims=True))
 
 
 def _members(op: Op, at: int, view: View, guard: Guarded) -> np.ndarray | None:
@@ -161,7 +163,8 @@ def _vote(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     if not view.exact and not certain:
         if not _at_once(op, 1, view):
             return (_of_its_group(bits, index),)
-        return (_one(f"vote at {place_at(view.env, index)}", bits, ("vote", index, view.env.serial()), bits == 1),)
+        key = "vote", index, view.env.serial()
+        return (unknown(_number(f"vote at {place_at(view.env, index)}", bits, key, bits == 1)),)
     yes = groups & p.base[:, None, :]
     match kind:
         case "ballot":
@@ -175,15 +178,19 @@ def _vote(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
     return (known(out),)
 
 
-def _one(name: str, bits: int, key: object, data: bool) -> Value:
-    """A number or truth value that all lanes share."""
+def _number(name: str, bits: int, key: object, data: bool) -> Uniform:
+    """An unknown number or truth value that all lanes share."""
     low, high = (0, 1) if bits == 1 else (None, None)
-    return unknown(Uniform(name, bits, 0, low, high, "loaded", key, data))
+    return Uniform(name, bits, 0, low, high, "loaded", key, data)
+
+
+def _number_of(op: Op, env: Environment, bits: int, index: int) -> Uniform:
+    """An unknown result that all lanes share."""
+    return _number(f"{op.name} at {place_at(env, index)}", bits, (op.name, index, env.serial()), True)
 
 
 def _one_for_all(op: Op, env: Environment, bits: int, index: int) -> Results:
-    """An unknown result that all lanes share."""
-    return (_one(f"{op.name} at {place_at(env, index)}", bits, (op.name, index, env.serial()), True),)
+    return (unknown(_number_of(op, env, bits, index)),)
 
 
 def _match(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Results:
@@ -208,7 +215,7 @@ def _activemask(op: Op, kind: str, view: View, index: int, guard: Guarded) -> Re
         if not view.grouped:
             return (_of_its_group(32, index),)
         key = "activemask", index, view.env.serial()
-        return (_one(f"active mask at {place_at(view.env, index)}", 32, key, view.data),)
+        return (unknown(_number(f"active mask at {place_at(view.env, index)}", 32, key, view.data)),)
     return (known(pack(active_lanes(view, guard))[:, None]),)
 
 

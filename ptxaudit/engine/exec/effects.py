@@ -16,7 +16,6 @@ from ptxaudit.engine.domain import affine
 from ptxaudit.engine.domain.rounds import NotAffine, Round
 from ptxaudit.engine.domain.supposed import Supposed
 from ptxaudit.engine.domain.value import (
-    EVERYWHERE,
     Uniform,
     Value,
     opaque,
@@ -30,10 +29,11 @@ from ptxaudit.engine.memory.read_from import for_itself, guard_of
 from ptxaudit.engine.memory.registers import (
     Guarded,
     View,
+    among_the_active,
     as_uniform_in,
-    fill,
     guard_mask,
     place_at,
+    unknown_among,
     unwritten,
     written,
 )
@@ -157,8 +157,8 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool) ->
         out = _made(op, sources, index, row, view.env.made)
         if isinstance(out, tuple):
             return out
-        if not view.full and _loses(out, view.mask):
-            out = _among_the_active(op, sources, view.mask, out, index, row)
+        if not view.full and unknown_among(out, view.mask):
+            out = among_the_active(op, sources, view.mask, out, index, row)
         return (out,)
     if name == "load" or name in WRITES:
         return state_spaces.access(op, view, index, guard, certain)
@@ -220,23 +220,3 @@ def _answered(op: Op, view: View, index: int) -> tuple[Value, ...]:
         else opaque(d.bits, Reason(Kind.BARRIER_ANSWER, index))
         for k, d in enumerate(op.dst)
     )
-
-
-def _among_the_active(op: Op, sources: tuple[Value, ...], mask: np.ndarray, out: Value, index: int, row: Row) -> Value:
-    """The result if inactive lanes held what the first active one does: so they do not count, and a value that is
-    uniform over the active lanes is recognised as such.
-    """
-    if any(_loses(v, mask) for v in sources):
-        return out
-    filled = tuple(fill(v, mask) for v in sources)
-    if all(a is b for a, b in zip(filled, sources)):
-        return out
-    again = operations.apply(op, filled, index, row)  # one result, as before
-    return out if isinstance(again, tuple) or _loses(again, mask) else again
-
-
-def _loses(value: Value, mask: np.ndarray) -> bool:
-    """Part of the value is unknown in active lanes."""
-    if value.poison is None:
-        return value.valid is not None
-    return value.valid is not None or value.poison is EVERYWHERE or anywhere(value.poison & mask)

@@ -134,8 +134,9 @@ class UndecidedControl:
             parts_inside = inside and self._may_part_inside(instruction, view)  # all may take one path, then diverge
             if parts_inside and self.run.round is not None:
                 raise NotAffine
-            self._perhaps_written(region, view, why)
             apart = not uniform and self.run.graph.may_diverge(instruction.index) or parts_inside
+            view.grouped = view.grouped and not apart
+            self._perhaps_written(region, view, why)
             if apart and yields:
                 self.warps.loosen(cohort.rows, Reason(Kind.YIELD))
             if apart and (yields or self.run.explicit):

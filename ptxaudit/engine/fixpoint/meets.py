@@ -30,7 +30,7 @@ from ptxaudit.engine.domain.value import (
 )
 from ptxaudit.engine.fixpoint.loops import Loop, Paths
 from ptxaudit.engine.fixpoint.states import Branches, State, either_undecided, lanes_that_agree
-from ptxaudit.engine.memory.registers import Name, blend, called
+from ptxaudit.engine.memory.registers import Name, blend, called, known_among
 from ptxaudit.engine.ops import packed
 from ptxaudit.ir.blocks import END
 from ptxaudit.ir.placed import place_of
@@ -251,9 +251,8 @@ class Meets:
                 values[name] = blend(a, b, other.mask)
             else:
                 of_warp = name in self.uniform  # whichever lanes have written it
-                met = self._meet(
-                    name, a, b, apart is not False and not of_warp, key, out.undecided_by + other.undecided_by
-                )
+                both, by = (known_among(a, out.mask), known_among(b, other.mask)), out.undecided_by + other.undecided_by
+                met = self._meet(name, *both, apart is not False and not of_warp, key, by)
                 mine, theirs = (_warps(m) if of_warp else m for m in (out.mask, other.mask))
                 values[name] = met if alike or not together else _where_both(met, a, b, mine, theirs)
         out.classes, out.one_group = refined(out.parts, other.parts) if alike else None, False

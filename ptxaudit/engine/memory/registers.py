@@ -22,6 +22,7 @@ from ptxaudit.engine.domain.value import (
     BITS,
     DTYPES,
     EVERYWHERE,
+    Uniform,
     Value,
     as_uniform,
     because,
@@ -29,16 +30,19 @@ from ptxaudit.engine.domain.value import (
     either,
     is_number,
     mapped,
+    one_per_warp,
     opaque,
     squeeze,
+    unknown,
 )
 from ptxaudit.engine.memory import same_truths
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.ops import operations
 from ptxaudit.engine.ops.halves import as_plain, kept
+from ptxaudit.engine.ops.row import Row
 from ptxaudit.ir.nodes import Guard, Op, Operand, Reg
 from ptxaudit.ir.placed import place_of
-from ptxaudit.ir.reasons import Kind, Reason
+from ptxaudit.ir.reasons import Kind, Reason, sentence
 
 
 def take(value: Value, rows: np.ndarray) -> Value:
@@ -234,8 +238,11 @@ class View:
             return self.note_truths(reg, truths)
         left = self.where(guard, holds=False).read(reg)  # anything, if nothing has written it
         before = self.truths.get(reg.name, same_truths.NOWHERE)
-        chosen = operations.apply(Op("select", bits=reg.bits), (value, left, undecided), index)
+        select, sources = Op("select", bits=reg.bits), (value, left, undecided)
+        chosen = operations.apply(select, sources, index)
         assert isinstance(chosen, Value)
+        if not self.full and unknown_among(chosen, self.mask):
+            chosen = among_the_active(select, sources, self.mask, chosen, index)
         mixed = reg.uniform and not guard.reg.uniform  # any lane in which the guard holds writes for all
         if mixed or guard.reg.name == reg.name or value.bits != left.bits:
             return self.write(reg, chosen, None)
@@ -302,13 +309,16 @@ class View:
         if type(source) is not Reg:
             value = self.env.operand(source)
         elif (value := self.registers.values.get(source.name)) is None:
-            value = self.registers.get(source.name, source.bits)
+            value = _unwritten(source) if source.uniform else self.registers.get(source.name, source.bits)
         if self.rows is not None:
             value = take(value, self.rows)
             self.env.note_work(value)
-        if value.poison is None or self.full and guard is None:
+        if self.full and guard is None:
             return value
-        return written(value, self.mask if guard is None else guard)
+        lanes = self.mask if guard is None else guard
+        if value.terms:
+            value = _with_terms_of(value, lanes)
+        return value if value.poison is None else written(value, lanes)
 
     def write(self, reg: Reg, value: Value, guard: np.ndarray | None) -> None:
         """Writes a register. guard: (n, lanes) bool where the instruction acts, None = all active lanes."""
@@ -322,6 +332,10 @@ class View:
             )
         if reg.uniform:
             value, guard = self._per_warp(value, guard)
+            if self.grouped:
+                value = self._same_for_all(reg, value)
+            if (guard is not None or self.rows is not None) and reg.name not in self.registers.values:
+                self.registers.values[reg.name] = _unwritten(reg)
             self._store(reg.name, value, guard, guard is None)
         elif guard is None and reg.name in self.env.temporaries:
             self._replace(reg.name, value)
@@ -339,6 +353,14 @@ class View:
             if throughout(guard):
                 guard = None
         return value, guard
+
+    def _same_for_all(self, reg: Reg, value: Value) -> Value:
+        """An unknown value of a uniform register as one number for all lanes of the warp, which are together."""
+        if type(value) is not Value or value.poison is None or value.sure is not None or not value.uniform:
+            return value
+        why, key = value.why, ("of a warp", reg.name, self.env.serial())
+        name = reg.name if why is None else f"{reg.name} ({sentence(why, self.env.function)})"
+        return one_per_warp(value, Uniform(name, value.bits, key=key, data=why is not None and why.data))
 
     def _replace(self, name: Name, value: Value) -> None:
         """Replaces a temporary, which is never read in other rows and lanes."""
@@ -388,11 +410,28 @@ class View:
         self.env.note_work(values[name])
 
 
+def _unwritten(reg: Reg) -> Value:
+    """A uniform register that nothing has written: any number, one for all lanes of the warp."""
+    return unknown(Uniform(reg.name, reg.bits, key=("unwritten", reg.name)))
+
+
 def unwritten(value: Value) -> bool:
     """Some lanes may never have written it (`View._first`)."""
     if value.poison is None or value.poison is EVERYWHERE:
         return False
     return value.valid is not None or value.why is not None and value.why.kind is Kind.UNWRITTEN
+
+
+def _with_terms_of(value: Value, lanes: np.ndarray) -> Value:
+    """The value without the unknowns that it has only in other warps."""
+    if type(value) is not Value or value.alternatives is not None:
+        return value
+    terms = tuple([(u, c) for u, c in value.terms if len(c) == 1 or anywhere(lanes & (c != 0))])
+    if len(terms) == len(value.terms):
+        return value
+    kept = copy(value)
+    kept.terms = terms
+    return kept
 
 
 def written(value: Value, lanes: np.ndarray) -> Value:
@@ -454,6 +493,8 @@ def guard_mask(view: View, guard: Guard | None) -> tuple[np.ndarray | None, Valu
         return None, None
     value = view.read(guard.reg)
     if guard.negated:
+        if value.terms:  # those of inactive lanes do not count
+            value = fill(value, view.mask)
         value = affine.invert(value)
     if value.terms or value.valid is not None:
         return None, value
@@ -490,6 +531,37 @@ def fill(value: Value, mask: np.ndarray) -> Value:
             pick(value.base), terms, value.valid, poison if poison is not None and anywhere(poison) else None, value.why
         )
     )
+
+
+def among_the_active(
+    op: Op, sources: tuple[Value, ...], mask: np.ndarray, out: Value, index: int, row: Row | None = None
+) -> Value:
+    """The result if inactive lanes held what the first active one does: so they do not count, and a value that is
+    uniform over the active lanes is recognised as such.
+    """
+    if any(unknown_among(v, mask) for v in sources):
+        return out
+    filled = tuple(fill(v, mask) for v in sources)
+    if all(a is b for a, b in zip(filled, sources)):
+        return out
+    again = operations.apply(op, filled, index, row)  # one result, as before
+    return out if isinstance(again, tuple) or unknown_among(again, mask) else again
+
+
+def unknown_among(value: Value, mask: np.ndarray) -> bool:
+    """Part of the value is unknown in active lanes."""
+    if value.poison is None:
+        return value.valid is not None
+    return value.valid is not None or value.poison is EVERYWHERE or anywhere(value.poison & mask)
+
+
+def known_among(value: Value, lanes: np.ndarray) -> Value:
+    """The value without the unknowns that it has only in other lanes."""
+    if type(value) is not Value or value.alternatives is not None:
+        return value
+    if value.poison is not None and not anywhere(value.poison & lanes):
+        return fill(value, lanes)
+    return _with_terms_of(value, lanes) if len(value.terms) > 1 else value
 
 
 def as_uniform_in(view: View, value: Value, guard: Guarded = None) -> Value | None:

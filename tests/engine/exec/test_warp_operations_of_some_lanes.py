@@ -202,3 +202,56 @@ def test_stages_of_a_pipeline_whose_number_is_spilled_move_all_lanes_alike(launc
     """A persistent loop: lanes wait at the barrier of the stage, all alike, and no lane of a warp is left behind."""
     found = [site for site in sites(SPILLED, 64, launched) if site.per_request != (0, 0)]
     assert [site.per_request for site in found] == [(4, 4)]
+
+
+# UR9 is made of UR8, which the first warp writes, and others if UP0 holds; UP1 says for which of these it is not zero
+UNWRITTEN = """
+S2R R0, SR_TID.X
+IMAD.SHL.U32 R4, R0, 0x8, RZ
+LDG.E R9, [R4.64]
+ISETP.GE.AND P0, PT, R0, 0x20, PT
+@P0 BRA 0x060
+UMOV UR8, 0x4
+R2UR UR7, R9
+UISETP.NE.AND UP0, UPT, UR7, 0x1, UPT
+@UP0 UIADD3 UR8, UR7, UR7, URZ
+UIMAD UR9, UR8, 0x3, URZ
+UMOV UR10, URZ
+@UP0 UIADD3 UR10, UR9, UR7, URZ
+UISETP.NE.AND UP1, UPT, UR10, URZ, UPT
+PLOP3.LUT P0, PT, PT, PT, UP1, 0x80, 0x0
+@!P0 BRA 0x100
+STS [R4], RZ
+STS [R4+0x1000], RZ
+EXIT
+"""
+
+
+@pytest.mark.parametrize("launched", [True, False])
+def test_uniform_register_that_nothing_has_written_is_one_number(launched):
+    some, every = sites(UNWRITTEN, threads=64, launched=launched)
+    assert (some.status, some.per_request) == (Status.INVARIANT, (2, 2))
+    assert (every.status, every.per_request) == (Status.EXACT if launched else Status.INVARIANT, (2, 2))
+
+
+# Of two warps, the first gives all its lanes what its last lane has loaded. R9: of the other warp, its lanes' own data
+OF_ONE_WARP = """
+S2R R0, SR_TID.X
+IMAD.SHL.U32 R4, R0, 0x8, RZ
+LDG.E R9, [R4.64]
+ISETP.GE.AND P0, PT, R0, 0x20, PT
+@P0 BRA 0x0a0
+SHFL.IDX PT, R9, R9, 0x1f, 0x1f
+ISETP.GT.AND P1, PT, R9, 0x5, PT
+@P1 BRA 0x090
+STS [R4], RZ
+STS [R4+0x1000], RZ
+EXIT
+"""
+
+
+@pytest.mark.parametrize("launched", [True, False])
+def test_number_of_one_lane_is_one_for_all_lanes_of_the_warps_that_are_there(launched):
+    some, every = sites(OF_ONE_WARP, threads=64, launched=launched)
+    assert (some.status, some.per_request) == (Status.INVARIANT, (2, 2))
+    assert (every.status, every.per_request) == (Status.EXACT if launched else Status.INVARIANT, (2, 2))

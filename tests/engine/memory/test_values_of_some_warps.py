@@ -1,0 +1,99 @@
+"""What other warps hold in a register neither makes a value unknown nor different between lanes."""
+
+from __future__ import annotations
+
+import numpy as np
+from memory_view import view
+
+from ptxaudit.engine.domain.lanes import LANES
+from ptxaudit.engine.domain.value import Uniform, Value, known, one_per_warp, opaque, unknown
+from ptxaudit.engine.memory.environment import Environment
+from ptxaudit.engine.memory.registers import Registers, View, guard_mask, known_among
+from ptxaudit.ir.nodes import Guard, Reg
+from ptxaudit.ir.reasons import Kind, Reason
+
+LOADED = Reason(Kind.LOADED, 0)
+ONE, OTHER = (Uniform(name, key=(name,)) for name in ("one", "other"))
+TRUTH = Uniform("truth", 1, key=("truth",))
+P, Q, R, UR = Reg("p", 1), Reg("q", 1), Reg("r", 32), Reg("UR4", 32, True)
+FIRST = np.array([[True], [False]])  # of two warps
+
+
+def of_two_warps() -> View:
+    """Two warps, of which the lanes of the first are together."""
+    env = view().env
+    mask = np.broadcast_to(FIRST, (2, LANES))
+    exists = np.ones((2, LANES), bool)
+    lane = np.arange(LANES, dtype=np.uint32)[None, :]
+    both = Environment(env.function, exists, (lane, lane * 0, lane * 0), lane[:, :1])
+    return View(Registers(2), both, None, mask, False, alive=exists)
+
+
+def in_first(value: Value, other: Value) -> Value:
+    """A register with one value in the first warp and another in the second."""
+    seen = of_two_warps()
+    seen.registers.values["x"] = other
+    seen.write(Reg("x", value.bits), value, None)
+    return seen.registers.values["x"]
+
+
+def test_unknown_number_of_some_warps_is_one_for_all_their_lanes():
+    value = one_per_warp(Value(known(FIRST * np.uint32(7)).base, poison=~FIRST, why=LOADED), ONE)
+    ((symbol, times),) = value.terms
+    assert value.poison is None and value.uniform and symbol == ONE
+    assert value.base.tolist() == [[7], [0]] and times.tolist() == [[0], [1]]
+
+
+def test_value_without_unknown_lanes_is_unchanged():
+    value = known(np.arange(LANES, dtype=np.uint32)[None, :])
+    assert one_per_warp(value, ONE) is value
+
+
+def test_what_is_unknown_in_other_warps_is_known_among_these():
+    mixed = in_first(unknown(ONE), opaque(32, LOADED))
+    assert mixed.poison is not None
+    mine = known_among(mixed, of_two_warps().mask)
+    assert mine.poison is None and [u for u, _ in mine.terms] == [ONE]
+    assert known_among(mixed, ~of_two_warps().mask) is mixed
+
+
+def test_unknowns_of_other_warps_are_not_read():
+    seen = of_two_warps()
+    seen.registers.values["r"] = in_first(unknown(ONE), unknown(OTHER))
+    assert [u for u, _ in seen.read(R).terms] == [ONE]
+
+
+def test_negated_guard_is_one_truth_value_although_another_warp_has_none():
+    seen = of_two_warps()
+    seen.registers.values["p"] = in_first(unknown(TRUTH), opaque(1, LOADED))
+    lanes, undecided = guard_mask(seen, Guard(P, True))
+    assert lanes is None and undecided is not None and undecided.poison is None and undecided.uniform
+
+
+def test_selection_by_a_guard_is_one_number_although_another_warp_has_none():
+    seen = of_two_warps()
+    seen.registers.values |= {
+        "p": in_first(unknown(TRUTH), opaque(1, LOADED)),
+        "r": in_first(unknown(ONE), opaque(32, LOADED)),
+    }
+    _, undecided = guard_mask(seen, Guard(P, False))
+    assert undecided is not None
+    seen.write_perhaps(R, in_first(unknown(OTHER), opaque(32, LOADED)), Guard(P, False), undecided, 0, {})
+    assert known_among(seen.registers.values["r"], seen.mask).uniform
+    assert seen.read(R).poison is None or not (seen.read(R).poison & seen.mask).any()
+
+
+def test_uniform_register_holds_one_number_per_warp():
+    seen = of_two_warps()
+    before = seen.read(UR)
+    assert before.poison is None and before.uniform
+    seen.write(UR, opaque(32, LOADED), None)
+    (symbol, _), *_ = seen.read(UR).terms
+    assert seen.read(UR).poison is None and symbol.data and "loaded" in symbol.name
+
+
+def test_uniform_register_of_diverged_lanes_is_unknown():
+    seen = of_two_warps()
+    seen.grouped = False
+    seen.write(UR, opaque(32, LOADED), None)
+    assert seen.read(UR).poison is not None

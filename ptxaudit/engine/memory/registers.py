@@ -342,6 +342,14 @@ class View:
         else:
             self._store(reg.name, value, self.mask if guard is None else guard, self.full and guard is None)
 
+    def forget(self, reg: Reg, why: Reason) -> None:
+        """Makes a register unknown: in each lane, group of lanes and trip of a loop it may hold another value."""
+        if not reg.uniform:
+            return self.write(reg, opaque(reg.bits, why), None)
+        if self.truths:
+            self._outdate(reg.name)
+        return self._store(reg.name, opaque(reg.bits, why), None, True)
+
     def _per_warp(self, value: Value, guard: Guarded) -> tuple[Value, Guarded]:
         """The value and guard of a uniform register, which holds the value of its first active lane."""
         lanes = self.mask if guard is None else guard

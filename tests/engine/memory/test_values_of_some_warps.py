@@ -15,7 +15,7 @@ from ptxaudit.ir.reasons import Kind, Reason
 LOADED = Reason(Kind.LOADED, 0)
 ONE, OTHER = (Uniform(name, key=(name,)) for name in ("one", "other"))
 TRUTH = Uniform("truth", 1, key=("truth",))
-P, Q, R, UR = Reg("p", 1), Reg("q", 1), Reg("r", 32), Reg("UR4", 32, True)
+P, R, UR = Reg("p", 1), Reg("r", 32), Reg("UR4", 32, True)
 FIRST = np.array([[True], [False]])  # of two warps
 
 
@@ -97,3 +97,10 @@ def test_uniform_register_of_diverged_lanes_is_unknown():
     seen.grouped = False
     seen.write(UR, opaque(32, LOADED), None)
     assert seen.read(UR).poison is not None
+
+
+def test_forgotten_uniform_register_is_unknown_by_lane():
+    seen = of_two_warps()
+    seen.write(UR, known(np.array([[3]], np.uint32)), None)
+    seen.forget(UR, LOADED)
+    assert seen.read(UR).poison is not None and seen.read(UR).why == LOADED

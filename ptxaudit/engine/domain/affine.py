@@ -90,9 +90,8 @@ def zero_extend(value: Value, bits: int) -> Value:
     if value.base.dtype == bool:
         if not value.terms:
             return Value(resize(value.base, bits), poison=value.poison, why=value.why)
-        if (u := truths.truth(value)) is not None:
-            return unknown(truths.as_number(u, bits))
-        return derived("zext", (value,), bits) or give_up((value,), bits, Kind.PREDICATE_AS_NUMBER)
+        number = truths.extended(value, bits) or derived("zext", (value,), bits)
+        return number or give_up((value,), bits, Kind.PREDICATE_AS_NUMBER)
     if value.known:
         return Value(resize(value.base, bits))
     s = span(value)

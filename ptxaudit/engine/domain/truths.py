@@ -7,7 +7,7 @@ zext(p), p ? 1 : 0 one number, 0 or 1: the same unknown for both
 from __future__ import annotations
 
 from ptxaudit.base.arrays import anywhere, throughout
-from ptxaudit.engine.domain.value import Uniform, Value, as_uniform
+from ptxaudit.engine.domain.value import DTYPES, Uniform, Value, as_uniform
 
 
 def truth(p: Value) -> Uniform | None:
@@ -23,6 +23,16 @@ def as_number(u: Uniform, bits: int) -> Uniform:
     """A truth value as a number, 0 or 1."""
     key = "choice", u
     return Uniform(u.name, bits, 0, 0, 1, "choice", key, u.data, blocks=u.blocks, launch_wide=u.launch_wide)
+
+
+def extended(p: Value, bits: int) -> Value | None:
+    """A predicate as a number, 0 or 1: in each lane known, or one unknown. None for others."""
+    if len(p.terms) != 1 or p.poison is not None or p.valid is not None:
+        return None
+    ((u, coefficient),) = p.terms
+    if anywhere(p.base & coefficient):  # its negation
+        return None
+    return Value(p.base.astype(DTYPES[bits]), ((as_number(u, bits), coefficient.astype(DTYPES[bits])),))
 
 
 def is_truth(u: Uniform) -> bool:

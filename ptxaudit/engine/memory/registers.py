@@ -364,7 +364,9 @@ class View:
 
     def _same_for_all(self, reg: Reg, value: Value) -> Value:
         """An unknown value of a uniform register as one number for all lanes of the warp, which are together."""
-        if type(value) is not Value or value.poison is None or value.sure is not None or not value.uniform:
+        if type(value) is not Value or value.poison is None or not value.uniform:
+            return value
+        if value.sure is not None or value.alternatives is not None:
             return value
         why, key = value.why, ("of a warp", reg.name, self.env.serial())
         name = reg.name if why is None else f"{reg.name} ({sentence(why, self.env.function)})"
@@ -432,14 +434,14 @@ def unwritten(value: Value) -> bool:
 
 def _with_terms_of(value: Value, lanes: np.ndarray) -> Value:
     """The value without the unknowns that it has only in other warps."""
-    if type(value) is not Value or value.alternatives is not None:
+    if value.alternatives is not None:
         return value
     terms = tuple([(u, c) for u, c in value.terms if len(c) == 1 or anywhere(lanes & (c != 0))])
     if len(terms) == len(value.terms):
         return value
-    kept = copy(value)
-    kept.terms = terms
-    return kept
+    if type(value) is not Value:
+        return kept(_with_terms_of(as_plain(value), lanes), value, make=lambda part: _with_terms_of(part, lanes))
+    return Value(value.base, terms, value.valid, value.poison, value.why, value.sure)
 
 
 def written(value: Value, lanes: np.ndarray) -> Value:

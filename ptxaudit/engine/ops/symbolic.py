@@ -30,7 +30,7 @@ from ptxaudit.engine.domain.affine import (
 )
 from ptxaudit.engine.domain.comparisons import difference_compares
 from ptxaudit.engine.domain.known_bits import truth_function
-from ptxaudit.engine.domain.truths import as_number, truth
+from ptxaudit.engine.domain.truths import as_number, extended, truth
 from ptxaudit.engine.domain.value import (
     DTYPES,
     EVERYWHERE,
@@ -298,10 +298,7 @@ def _as_number(carry: Value, bits: int) -> Value:
     """A carry as a number, 0 or 1."""
     if not carry.terms:
         return fit(carry, bits)
-    u = truth(carry)
-    if u is None:
-        return give_up((carry,), bits, Kind.UNKNOWN_CARRY)
-    return unknown(as_number(u, bits))
+    return extended(carry, bits) or give_up((carry,), bits, Kind.UNKNOWN_CARRY)
 
 
 def _with_parts(values: tuple[Value, ...], total: Value, once: Value, twice: Value) -> tuple[Value, Value, Value]:

@@ -6,7 +6,7 @@ import numpy as np
 from memory_view import view
 
 from ptxaudit.engine.domain.lanes import LANES
-from ptxaudit.engine.domain.value import Uniform, Value, known, one_per_warp, opaque, unknown
+from ptxaudit.engine.domain.value import EVERYWHERE, Uniform, Value, known, one_per_warp, opaque, unknown
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.registers import Registers, View, guard_mask, known_among
 from ptxaudit.ir.nodes import Guard, Reg
@@ -104,3 +104,11 @@ def test_forgotten_uniform_register_is_unknown_by_lane():
     seen.write(UR, known(np.array([[3]], np.uint32)), None)
     seen.forget(UR, LOADED)
     assert seen.read(UR).poison is not None and seen.read(UR).why == LOADED
+
+
+def test_uniform_register_keeps_known_bits():
+    seen = of_two_warps()
+    sure = np.array([[0xF0]], np.uint32)
+    seen.write(UR, Value(sure * 0 + 0x30, poison=EVERYWHERE, why=LOADED, sure=sure), None)
+    held = seen.read(UR)
+    assert held.sure is not None and held.sure.tolist() == [[0xF0]] and held.base[0, 0] == 0x30

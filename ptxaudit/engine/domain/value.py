@@ -56,7 +56,7 @@ class Uniform:
     low, high: its range as a signed integer, inclusive; None = unknown.
     kind: "parameter" | "symbol" (a variable that the host writes) | "pointer" | "variable" | "window" (where a state
         space begins among generic addresses) | "block" | "block shape" | "shared" | "loop" | "rounds" | "loaded" |
-        "choice" | "bit" | "extension" | "derived" | "special".
+        "choice" | "bit" | "extension" | "derived" | "special" | "register" (a uniform one with unknown contents).
     key: distinguishes it, together with the kind, from all others (a definition, an execution; it may contain other
         unknowns).
     data: it depends on data that is not specified (as opposed to a property of the launch).

@@ -130,7 +130,7 @@ def execute_in_round(op: Op, lap: Round, view: View, index: int) -> None:
             continue
         if not _lost(was, view.mask) and (lap.live is None or d.name in lap.live):
             raise NotAffine
-        view.forget(d, was.why or Reason(Kind.ROUNDS_DIFFER))  # nor is it known in other trips
+        view.write(d, opaque(d.bits, was.why or Reason(Kind.ROUNDS_DIFFER)), None)  # nor is it known in other trips
 
 
 def _lost(value: Value, mask: np.ndarray) -> bool:

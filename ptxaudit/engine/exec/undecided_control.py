@@ -134,8 +134,8 @@ class UndecidedControl:
             parts_inside = inside and self._may_part_inside(instruction, view)  # all may take one path, then diverge
             if parts_inside and self.run.round is not None:
                 raise NotAffine
+            self._perhaps_written(region, view, why)
             apart = not uniform and self.run.graph.may_diverge(instruction.index) or parts_inside
-            self._perhaps_written(region, view, why, not apart)
             if apart and yields:
                 self.warps.loosen(cohort.rows, Reason(Kind.YIELD))
             if apart and (yields or self.run.explicit):
@@ -159,18 +159,15 @@ class UndecidedControl:
             of_way = runs if way is None or unknown is None else runs_if(unknown, way, instruction.index)
             record.undecided = first_of(record.undecided, of_way)
 
-    def _perhaps_written(self, region: _Region, view: View, why: Reason, together: bool) -> None:
-        """What the code inside may write is unknown. together: the lanes are converged behind it."""
+    def _perhaps_written(self, region: _Region, view: View, why: Reason) -> None:
+        """What the code inside may write is unknown."""
         for op, k in region.stores.items():
             if op.src and type(op.src[0]) is Reg and op.src[0].name in region.written:
                 local.forget(self.run.registers)
             else:
                 state_spaces.perhaps_local(op, view, k)
         for reg in region.written.values():
-            if together and reg.uniform:
-                view.write(reg, opaque(reg.bits, why), None)
-            else:
-                view.forget(reg, why)
+            view.write(reg, opaque(reg.bits, why), None)
 
     def _share_barriers(self, region: _Region, cohort: Cohort, at: int) -> None:
         """Some lanes may wait at a barrier that others set again inside, as in a recursive function: those at different

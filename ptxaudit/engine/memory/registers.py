@@ -309,14 +309,14 @@ class View:
         if type(source) is not Reg:
             value = self.env.operand(source)
         elif (value := self.registers.values.get(source.name)) is None:
-            value = _unwritten(source) if source.uniform else self.registers.get(source.name, source.bits)
+            value = _unwritten(source) if source.uniform and self.path else self.registers.get(source.name, source.bits)
         if self.rows is not None:
             value = take(value, self.rows)
             self.env.note_work(value)
         if self.full and guard is None:
             return value
         lanes = self.mask if guard is None else guard
-        if value.terms:
+        if self.path and value.terms:
             value = _with_terms_of(value, lanes)
         return value if value.poison is None else written(value, lanes)
 
@@ -332,23 +332,15 @@ class View:
             )
         if reg.uniform:
             value, guard = self._per_warp(value, guard)
-            if self.grouped:
+            if self.path and self.grouped:
                 value = self._same_for_all(reg, value)
-            if (guard is not None or self.rows is not None) and reg.name not in self.registers.values:
+            if self.path and guard is not None and reg.name not in self.registers.values:
                 self.registers.values[reg.name] = _unwritten(reg)
             self._store(reg.name, value, guard, guard is None)
         elif guard is None and reg.name in self.env.temporaries:
             self._replace(reg.name, value)
         else:
             self._store(reg.name, value, self.mask if guard is None else guard, self.full and guard is None)
-
-    def forget(self, reg: Reg, why: Reason) -> None:
-        """Makes a register unknown: in each lane, group of lanes and trip of a loop it may hold another value."""
-        if not reg.uniform:
-            return self.write(reg, opaque(reg.bits, why), None)
-        if self.truths:
-            self._outdate(reg.name)
-        return self._store(reg.name, opaque(reg.bits, why), None, True)
 
     def _per_warp(self, value: Value, guard: Guarded) -> tuple[Value, Guarded]:
         """The value and guard of a uniform register, which holds the value of its first active lane."""
@@ -370,7 +362,9 @@ class View:
             return value
         why, key = value.why, ("of a warp", reg.name, self.env.serial())
         name = reg.name if why is None else f"{reg.name} ({sentence(why, self.env.function)})"
-        return one_per_warp(value, Uniform(name, value.bits, key=key, data=why is not None and why.data))
+        return one_per_warp(
+            value, Uniform(name, value.bits, 0, None, None, "register", key, why is not None and why.data)
+        )
 
     def _replace(self, name: Name, value: Value) -> None:
         """Replaces a temporary, which is never read in other rows and lanes."""
@@ -422,7 +416,7 @@ class View:
 
 def _unwritten(reg: Reg) -> Value:
     """A uniform register that nothing has written: any number, one for all lanes of the warp."""
-    return unknown(Uniform(reg.name, reg.bits, key=("unwritten", reg.name)))
+    return unknown(Uniform(reg.name, reg.bits, kind="register", key=("unwritten", reg.name)))
 
 
 def unwritten(value: Value) -> bool:
@@ -503,7 +497,7 @@ def guard_mask(view: View, guard: Guard | None) -> tuple[np.ndarray | None, Valu
         return None, None
     value = view.read(guard.reg)
     if guard.negated:
-        if value.terms:  # those of inactive lanes do not count
+        if view.path and value.terms:  # those of inactive lanes do not count
             value = fill(value, view.mask)
         value = affine.invert(value)
     if value.terms or value.valid is not None:

@@ -26,7 +26,7 @@ def of_two_warps() -> View:
     exists = np.ones((2, LANES), bool)
     lane = np.arange(LANES, dtype=np.uint32)[None, :]
     both = Environment(env.function, exists, (lane, lane * 0, lane * 0), lane[:, :1])
-    return View(Registers(2), both, None, mask, False, alive=exists)
+    return View(Registers(2), both, None, mask, False, alive=exists, path=True)
 
 
 def in_first(value: Value, other: Value) -> Value:
@@ -97,13 +97,6 @@ def test_uniform_register_of_diverged_lanes_is_unknown():
     seen.grouped = False
     seen.write(UR, opaque(32, LOADED), None)
     assert seen.read(UR).poison is not None
-
-
-def test_forgotten_uniform_register_is_unknown_by_lane():
-    seen = of_two_warps()
-    seen.write(UR, known(np.array([[3]], np.uint32)), None)
-    seen.forget(UR, LOADED)
-    assert seen.read(UR).poison is not None and seen.read(UR).why == LOADED
 
 
 def test_uniform_register_keeps_known_bits():

@@ -6,6 +6,7 @@ import numpy as np
 from memory_view import view
 
 from ptxaudit.engine.domain.lanes import LANES
+from ptxaudit.engine.domain.truths import extended
 from ptxaudit.engine.domain.value import EVERYWHERE, Uniform, Value, known, one_per_warp, opaque, unknown
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.registers import Registers, View, guard_mask, known_among
@@ -105,3 +106,16 @@ def test_uniform_register_keeps_known_bits():
     seen.write(UR, Value(sure * 0 + 0x30, poison=EVERYWHERE, why=LOADED, sure=sure), None)
     held = seen.read(UR)
     assert held.sure is not None and held.sure.tolist() == [[0xF0]] and held.base[0, 0] == 0x30
+
+
+def test_predicate_that_is_unknown_in_some_warps_is_a_number():
+    number = extended(in_first(unknown(TRUTH), known(np.array([[True]]))), 32)
+    assert number is not None and number.poison is None
+    ((symbol, times),) = number.terms
+    assert (
+        (symbol.low, symbol.high) == (0, 1) and times[:, 0].tolist() == [1, 0] and number.base[:, 0].tolist() == [0, 1]
+    )
+
+
+def test_negated_unknown_predicate_is_no_such_number():
+    assert extended(Value(np.array([[True]]), unknown(TRUTH).terms), 32) is None

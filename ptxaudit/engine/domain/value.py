@@ -56,7 +56,7 @@ class Uniform:
     low, high: its range as a signed integer, inclusive; None = unknown.
     kind: "parameter" | "symbol" (a variable that the host writes) | "pointer" | "variable" | "window" (where a state
         space begins among generic addresses) | "block" | "block shape" | "shared" | "loop" | "rounds" | "loaded" |
-        "choice" | "bit" | "extension" | "derived" | "special" | "register" (a uniform one with unknown contents).
+        "choice" | "bit" | "extension" | "derived" | "special".
     key: distinguishes it, together with the kind, from all others (a definition, an execution; it may contain other
         unknowns).
     data: it depends on data that is not specified (as opposed to a property of the launch).
@@ -514,7 +514,7 @@ def one_per_warp(value: Value, one: Uniform) -> Value:
     if throughout(unclear):
         return unknown(one, value.bits)
     nothing, once = (value.base.dtype.type(n) for n in (0, 1))
-    terms = tuple([(u, np.where(unclear, nothing, c)) for u, c in value.terms])
+    terms = tuple([(u, d) for u, c in value.terms if anywhere(d := np.where(unclear, nothing, c))])
     return squeeze(
         Value(np.where(unclear, nothing, value.base), (*terms, (one, np.where(unclear, once, nothing))), value.valid)
     )

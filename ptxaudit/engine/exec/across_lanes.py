@@ -97,10 +97,11 @@ def _of_one_lane(lane: Value, clamp: Value, named: Value | None, view: View, gua
     lanes are unknown, all that reach the instruction.
     """
     whole = clamp.known and throughout((clamp.base & 0x1F1F) == 0x1F)
-    if not (whole and view.grouped and (named is None or named.known and throughout(named.base == FULL_MASK))):
+    every = named is None or named.known and throughout(named.base == FULL_MASK)
+    if not (whole and view.grouped and every and as_uniform(lane) is not None):
         return False
-    if as_uniform(lane) is None or not view.exact:
-        return as_uniform(lane) is not None
+    if not view.exact:
+        return True
     exists, active = view.env.exists if view.rows is None else view.env.exists[view.rows], active_lanes(view, guard)
     return throughout((active == exists) | ~np.logical_or.reduce(active, axis=1, keepdims=True))
 

@@ -309,7 +309,8 @@ class View:
         if type(source) is not Reg:
             value = self.env.operand(source)
         elif (value := self.registers.values.get(source.name)) is None:
-            value = _unwritten(source) if source.uniform and self.path else self.registers.get(source.name, source.bits)
+            of_warp = source.uniform and self.path
+            value = _never_written(source) if of_warp else self.registers.get(source.name, source.bits)
         if self.rows is not None:
             value = take(value, self.rows)
             self.env.note_work(value)
@@ -332,10 +333,10 @@ class View:
             )
         if reg.uniform:
             value, guard = self._per_warp(value, guard)
-            if self.path and self.grouped:
+            if self.path:
                 value = self._same_for_all(reg, value)
-            if self.path and guard is not None and reg.name not in self.registers.values:
-                self.registers.values[reg.name] = _unwritten(reg)
+                if guard is not None:
+                    self.registers.values.setdefault(reg.name, _never_written(reg))
             self._store(reg.name, value, guard, guard is None)
         elif guard is None and reg.name in self.env.temporaries:
             self._replace(reg.name, value)
@@ -355,16 +356,13 @@ class View:
         return value, guard
 
     def _same_for_all(self, reg: Reg, value: Value) -> Value:
-        """An unknown value of a uniform register as one number for all lanes of the warp, which are together."""
-        if type(value) is not Value or value.poison is None or not value.uniform:
-            return value
-        if value.sure is not None or value.alternatives is not None:
+        """A uniform register of which nothing is known as one number for all lanes of a warp, if they are together."""
+        partly = value.sure is not None or value.alternatives is not None
+        if not self.grouped or value.poison is None or partly or type(value) is not Value or not value.uniform:
             return value
         why, key = value.why, ("of a warp", reg.name, self.env.serial())
         name = reg.name if why is None else f"{reg.name} ({sentence(why, self.env.function)})"
-        return one_per_warp(
-            value, Uniform(name, value.bits, 0, None, None, "register", key, why is not None and why.data)
-        )
+        return one_per_warp(value, Uniform(name, value.bits, key=key, data=why is not None and why.data))
 
     def _replace(self, name: Name, value: Value) -> None:
         """Replaces a temporary, which is never read in other rows and lanes."""
@@ -414,9 +412,9 @@ class View:
         self.env.note_work(values[name])
 
 
-def _unwritten(reg: Reg) -> Value:
+def _never_written(reg: Reg) -> Value:
     """A uniform register that nothing has written: any number, one for all lanes of the warp."""
-    return unknown(Uniform(reg.name, reg.bits, kind="register", key=("unwritten", reg.name)))
+    return unknown(Uniform(reg.name, reg.bits, key=("unwritten", reg.name)))
 
 
 def unwritten(value: Value) -> bool:

@@ -228,6 +228,7 @@ class Meets:
         """Joins another state at a block into `out`. together: lanes of both then continue at the same time."""
         alike = out.mask is other.mask or throughout(out.mask == other.mask)
         exclusive = together and not alike and not anywhere(out.mask & other.mask)
+        converge = apart is False or self.paths.waits(block)
         values, others, live = out.registers.values, other.registers.values, self.paths.live[block]
         differing = [n for n, v in values.items() if others.get(n) is not v] + [n for n in others if n not in values]
         self.account.spend(BLOCK + len(values) // 4 + 2 * OPERATION * len(differing), INFERRING)
@@ -250,11 +251,12 @@ class Meets:
             elif exclusive and name not in self.uniform:
                 values[name] = blend(a, b, other.mask)
             else:
-                of_warp = name in self.uniform  # whichever lanes have written it
-                both, by = (known_among(a, out.mask), known_among(b, other.mask)), out.undecided_by + other.undecided_by
-                met = self._meet(name, *both, apart is not False and not of_warp, key, by)
-                mine, theirs = (_warps(m) if of_warp else m for m in (out.mask, other.mask))
-                values[name] = met if alike or not together else _where_both(met, a, b, mine, theirs)
+                of_warp = converge and name in self.uniform  # whichever lanes have written it
+                mine, theirs = known_among(a, out.mask), known_among(b, other.mask)
+                by = out.undecided_by + other.undecided_by
+                met = self._meet(name, mine, theirs, apart is not False and not of_warp, key, by)
+                masks = (_warps(m) if of_warp else m for m in (out.mask, other.mask))
+                values[name] = met if alike or not together else _where_both(met, a, b, *masks)
         out.classes, out.one_group = refined(out.parts, other.parts) if alike else None, False
         out.single, out.in_step = False, out.in_step and other.in_step
         out.exact = out.exact and other.exact and (exclusive or alike)

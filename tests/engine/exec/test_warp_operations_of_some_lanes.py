@@ -255,3 +255,29 @@ def test_number_of_one_lane_is_one_for_all_lanes_of_the_warps_that_are_there(lau
     some, every = sites(OF_ONE_WARP, threads=64, launched=launched)
     assert (some.status, some.per_request) == (Status.INVARIANT, (2, 2))
     assert (every.status, every.per_request) == (Status.EXACT if launched else Status.INVARIANT, (2, 2))
+
+
+# Lanes whose data is zero skip the R2UR. They are diverged from the others when each group copies UR4
+COPIED_BEFORE_BSYNC = """
+S2R R0, SR_TID.X
+IMAD.SHL.U32 R4, R0, 0x4, RZ
+LDG.E R9, [R4.64]
+UMOV UR4, 0x20
+BSSY B0, 0x090
+ISETP.NE.AND P1, PT, R9, RZ, PT
+@!P1 BRA 0x080
+R2UR UR4, R9
+MOV R5, UR4
+BSYNC B0
+IMAD R6, R5, 0x4, RZ
+LOP3.LUT R6, R6, 0x1ffc, RZ, 0xc0, !PT
+STS [R6], RZ
+EXIT
+"""
+
+
+@pytest.mark.parametrize("launched", [True, False])
+def test_uniform_register_that_diverged_groups_read_in_turn_differs_between_their_lanes(launched):
+    """0x20 and a loaded number may be words of one bank."""
+    (site,) = sites(COPIED_BEFORE_BSYNC, launched=launched)
+    assert (site.status, site.per_request) == (Status.DATA_DEPENDENT, (1, 32))

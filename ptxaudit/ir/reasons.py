@@ -292,6 +292,7 @@ class Kind(Enum):
     MAY_JOIN = Row("groups of lanes of a warp may reconverge at {at}")
     CALLS_JOIN = Row("lanes in different calls of one routine may reconverge at {at}")
     CALLS_TOGETHER = Row("lanes in different calls of one routine may issue one request together")
+    TRIPS_TOGETHER = Row("lanes in different iterations of a loop may issue one request together")
     WAITS_FOR_EVER = Row("lanes wait at {at} for lanes that wait elsewhere")
     YIELD = Row("waiting lanes may continue without the others at YIELD")
     CALLS_DIVERGE = Row("lanes call different functions at {at} and may return diverged")

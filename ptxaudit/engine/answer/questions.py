@@ -54,6 +54,7 @@ _BY_RULE = (  # a range, or no request at all, whatever is specified
     Kind.CALLS_JOIN,
     Kind.CALLS_TOGETHER,
     Kind.CALLS_DIVERGE,
+    Kind.TRIPS_TOGETHER,
     Kind.YIELD,
 )
 _OF_EXECUTION = (Kind.TAKES_PART, Kind.ENDS, Kind.RUNS, Kind.RUNS_IF, Kind.DIVERGED, Kind.LANES, Kind.HOW_OFTEN)

@@ -284,7 +284,7 @@ class Interpreter(Transfers):
             self._pass_again(loop, mark, start := holds.state(entry, trip, named), in_step)
         if self._out_of_step(loop, entry, start):
             start = holds.state(entry, trip, named)
-            self._by_lane(start, holds)
+            self._by_lane(loop, start, holds)
             self._pass_again(loop, mark, start, in_step=False)
         return supposed
 
@@ -310,17 +310,22 @@ class Interpreter(Transfers):
         take one in any one trip; without a yield, kernel 9989 of bench/adversary/kernels at -O0, 44 of 43.)
         """
         diverged = not entry.in_step or not all(state.in_step for state in states)
-        yields = not loop.inside.isdisjoint(self.paths.yielding | self.given_way) or any(
-            self.graph.calls.get(b) in self.graph.giving_way for b in loop.inside & self._loose
-        )
+        yields = self._yields(loop)
         if not self.function.explicit_reconvergence:
             return diverged and yields
         waits = yields or not loop.inside.isdisjoint(self.paths.with_warpsync)
         return diverged or waits and not entry.grouped or self.trips_diverge(loop)
 
-    def _by_lane(self, start: State, supposed: Hypothesis) -> None:
+    def _yields(self, loop: Loop) -> bool:
+        """Lanes may yield in the loop, or in what is called there."""
+        return not loop.inside.isdisjoint(self.paths.yielding | self.given_way) or any(
+            self.graph.calls.get(b) in self.graph.giving_way for b in loop.inside & self._loose
+        )
+
+    def _by_lane(self, loop: Loop, start: State, supposed: Hypothesis) -> None:
         """Forgets trip counts: everything that changes from trip to trip may differ between lanes."""
-        values, why = start.registers.values, one_of_each(Kind.YIELD)
+        values = start.registers.values
+        why = one_of_each(Kind.YIELD if self._yields(loop) else Kind.TRIPS_TOGETHER)
         for name, kind in supposed.kinds.items():
             if kind != "same" and name in values and name not in self.uniform:
                 values[name] = without_trips(values[name], why)

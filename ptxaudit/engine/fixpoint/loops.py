@@ -383,10 +383,11 @@ class Paths:
     def reconverges(self, branch: int, block: int) -> bool:
         """Lanes that diverge at a branch wait for each other at its post-dominator, before any is at a block."""
         after, region = self.graph.postdominators.get(branch, END), self.region(branch)
+        if region.isdisjoint(self.graph.cfg.predecessors(branch)):
+            region = region - {branch}  # no lane is there again before it waits
         if after in (END, block) or block in region:
             return False
-        again = not region.isdisjoint(self.graph.cfg.predecessors(branch))
-        return self.gathers(branch, after, region if again else region - {branch})
+        return self.gathers(branch, after, region)
 
     @cached_property
     def with_warpsync(self) -> frozenset[int]:

@@ -9,7 +9,7 @@ post-dominator of the branch in PTX.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -110,7 +110,7 @@ class Meets:
             return True
         return any(
             self.branches.any(b, "varying", "divergent")
-            and len(loop.inside.intersection(self.paths.successors(b))) > 1
+            and self._several_ways(b, loop.inside)
             and not self.paths.reconverges(b, head)
             and not self.paths.warpsyncs.meets(b, head, head)
             for b in loop.forks
@@ -133,10 +133,18 @@ class Meets:
         return not behind.isdisjoint(self.paths.yielding | self.given_way)
 
     def _held(self, dominator: int, block: int) -> bool:
-        """Machine code: lanes that diverge between the two reconverge, as no branch diverges or a barrier waits for
-        all.
+        """Machine code: lanes that diverge between the two and arrive reconverge, as no branch diverges, a barrier
+        waits for all, or those that leave a loop on the way come here only past the dominator, in another trip of
+        a loop around both (`trips_diverge`).
         """
-        return self.paths.gathers(dominator, block) or not self._diverging(dominator, block)[0]
+        if self.paths.gathers(dominator, block):
+            return True
+        way, apart = self.paths.on_the_way(dominator, block) | {block}, self._diverging(dominator, block)[0]
+        return apart.isdisjoint(self.paths.diverging_unseen) and not any(self._several_ways(b, way) for b in apart)
+
+    def _several_ways(self, branch: int, blocks: Set[int]) -> bool:
+        """Lanes that diverge at a branch may all remain in these blocks."""
+        return len(blocks & set(self.paths.successors(branch))) > 1
 
     def _meet_at(self, dominator: int, block: int) -> bool:
         """Lanes that diverge between the two meet at the WARPSYNC of `block`, or before, and at no other one apart."""

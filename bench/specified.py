@@ -3,7 +3,8 @@
     python -m bench.specified NAME=FILE|FOLDER… [-o bench/specified.json] [--images 26] [--kernels 40]
 
 NAME identifies the package in the results; it may be given several times. From each file, up to `--images` images of
-`--arch`, evenly spread, are taken, and from each image up to `--kernels` kernels that access shared memory. The
+`--arch`, evenly spread, are taken, and from each image up to `--kernels` kernels that access shared memory. A results
+file that exists keeps its rows of other packages. The
 launch has 64 blocks of the size for which the kernel was compiled (`.maxntid`, `__launch_bounds__`) or of 256
 threads; numbers of 4 bytes are 100,000, smaller ones 1; pointers, structures and data are not specified. Whatever
 depends on data therefore stays unknown: a shuffle by rank, a table, a search. Kernels that take structures, which are
@@ -149,13 +150,16 @@ def main() -> int:
                 examine(module, function, rows[row])
                 counts[row] += 1
                 print(f"{row}: {counts[row]} kernels", end="\r", file=sys.stderr, flush=True)
+    selection = {"images": chosen.images, "kernels_per_image": chosen.kernels}
+    kept = json.loads(chosen.out.read_text("utf-8"))["packages"] if chosen.out and chosen.out.exists() else {}
+    measured = {
+        name: {"kernels": counts[name], **selection, **{how: one[how].record() for how in ASKED}}
+        for name, one in rows.items()
+    }
     found = {
         "tool": f"ptxaudit {__version__}",
         "arch": chosen.arch,
-        "packages": {
-            name: {"kernels": counts[name], **{how: one[how].record() for how in ASKED}}
-            for name, one in sorted(rows.items())
-        },
+        "packages": dict(sorted((kept | measured).items())),
     }
     text = json.dumps(found, indent=1) + "\n"
     if chosen.out:

@@ -47,7 +47,7 @@ MOST_REQUESTS = 1 << 18  # requests held by blocks that run together, if each ac
 MOST_TABLE_ROWS = 1 << 15  # the same for a run that tracks shared memory
 TABLES_SHARE = 0.25  # of the steps left, for such runs
 RUN_SHARE = 0.9  # of the steps left, for a run; the rest is for scoring its requests and for inference
-MOST_RUNS = 8
+MOST_RUNS = 16  # each but the last is refuted, mostly early: loads of unrolled loops over what other threads write
 
 
 class Simulated(Record):

@@ -204,12 +204,17 @@ class TrackedMemory:
         that have ended do not count. (Measured on an H100: 40,645 results in 875 launches, where lanes and warps had
         ended.) The result is not documented if warps arrive in parts: it is unknown here. living: (rows, LANES) bool.
         """
-        kind = self.shadow.kind
         asked = [
             (cohort, op) for cohort in going for op in self.run.part.ops.get(cohort.pc - 1, ()) if op.name == REDUCTION
         ]
-        if len({op.attrs[0] for _, op in asked}) != 1:
-            return  # one kind per instruction; several are not distinguished by class of blocks
+        for how in {op.attrs[0] for _, op in asked}:  # blocks may be at different barriers
+            self._answer_alike([(cohort, op) for cohort, op in asked if op.attrs[0] == how], living)
+
+    def _answer_alike(self, asked: list[tuple[Cohort, Op]], living: np.ndarray) -> None:
+        """The same for barriers that combine predicates in one way: unknown in blocks some of whose threads are at
+        another one.
+        """
+        kind = self.shadow.kind
         true = np.zeros(len(self.shadow.unknown), np.int64)
         known = np.zeros_like(true)  # threads whose predicates are known
         for cohort, op in asked:

@@ -87,8 +87,8 @@ class Meets:
         d = self.paths.gathered(block)
         while d in self.after:
             before = self.after[d]
-            if not firm and self._loosened(d, block):
-                state.diverge(*(() if state.undecided_by else (one_of_each(Kind.YIELD),)))
+            if not firm and (why := self._loosened(d, block)) is not None:
+                state.diverge(*(() if state.undecided_by else (why,)))
                 break
             if not firm and self.function.explicit_reconvergence and not self._held(d, block):
                 state.in_step = False
@@ -116,21 +116,21 @@ class Meets:
             for b in loop.forks
         )
 
-    def _loosened(self, dominator: int, block: int) -> bool:
-        """Between the two, lanes may leave a loop that yields in different trips, or call different functions in PTX,
-        where ptxas decides when they reconverge.
+    def _loosened(self, dominator: int, block: int) -> Reason | None:
+        """Why lanes may have diverged for longer between the two: they leave a loop that yields in different trips, or
+        call different functions in PTX, where ptxas decides when they reconverge.
         """
         calls_diverge = frozenset() if self.function.explicit_reconvergence else self.calls_diverge
         if not self.paths.yielding and not calls_diverge:
-            return False
+            return None
         between = self.paths.on_the_way(dominator, block)
-        if calls_diverge & (between | {dominator}):
-            return True
+        if callers := calls_diverge & (between | {dominator}):
+            return one_of_each(Kind.CALLS_DIVERGE, self.graph.ends[min(callers)] - 1)
         apart, waiting = self._diverging(dominator, block)
-        if not apart.isdisjoint(self.paths.diverging_unseen):
-            return True
         behind = waiting | self.paths.behind(apart, between | {dominator})
-        return not behind.isdisjoint(self.paths.yielding | self.given_way)
+        if apart.isdisjoint(self.paths.diverging_unseen) and behind.isdisjoint(self.paths.yielding | self.given_way):
+            return None
+        return one_of_each(Kind.YIELD)
 
     def _held(self, dominator: int, block: int) -> bool:
         """Machine code: lanes that diverge between the two and arrive reconverge, as no branch diverges, a barrier

@@ -61,6 +61,13 @@ KNOWN = {
         64,
         8,
     ),
+    "by blocks in different trips, then of another kind": (
+        "__shared__ int t[2][64]; t[0][x] = x; __syncthreads(); int c = 0, moved; do { int m = t[c][x], l = t[c][x >> 1];"
+        " t[c ^ 1][x] = x < 16 << blockIdx.x ? l : m; c ^= 1; moved = __syncthreads_or(x < 16 << blockIdx.x && l != m);"
+        " } while (moved); int a = __syncthreads_count(t[c][x] == 0) >> blockIdx.x; a = a == 16 ? 4 : 1;",
+        64,
+        4,
+    ),
     "by warps in turn": ("if (x < 32) s[x] = 1; int a = __syncthreads_or(x == 3) ? 2 : 1;", 64, 2),
 }
 LOOP = "int a = 0; for (int i = 0; i < 5; i++) a += __syncthreads_count(x == i); a = a == 5 ? 8 : 1;"
@@ -77,6 +84,12 @@ UNKNOWN = {
         64,
     ),
     "where threads may have ended": ("if (open[x] == 5) return; int a = __syncthreads_or(x == 3) ? 8 : 1;", 64),
+    "of warps of one block at two kinds": (
+        'int a; if (x < 32) asm volatile("{ .reg .pred p, q; setp.lt.s32 p, %1, 4; barrier.red.or.pred q, 1, %2, p;'
+        ' selp.s32 %0, 8, 1, q; }" : "=r"(a) : "r"(x), "r"(blockDim.x)); else asm volatile("{ .reg .pred p;'
+        ' setp.lt.s32 p, %1, 36; barrier.red.popc.u32 %0, 1, %2, p; }" : "=r"(a) : "r"(x), "r"(blockDim.x));',
+        64,
+    ),
     "in a branch on data": ("int a = 1; if (open[0] > 1) a = __syncthreads_count(x < 4);", 64),
 }
 

@@ -82,7 +82,8 @@ def _selection(packages: dict) -> str:
     """How the kernels were chosen, in words."""
     chosen: dict[tuple[int, int], list[str]] = {}
     for name, one in packages.items():
-        chosen.setdefault((one["kernels_per_image"], one["images"]), []).append(name.removesuffix(", structures"))
+        if "images" in one:
+            chosen.setdefault((one["kernels_per_image"], one["images"]), []).append(name.removesuffix(", structures"))
     return " ".join(
         f"{', '.join(dict.fromkeys(names))}: up to {kernels} kernel{'s' * (kernels > 1)} from each of up to {images} images of a file."
         for (kernels, images), names in sorted(chosen.items())

@@ -68,6 +68,16 @@ def test_lanes_that_wait_for_each_other_are_in_one_trip(name: str) -> None:
     assert costs(LOOPS[name][0]) == {(1, 1)}
 
 
+def test_barrier_that_is_opened_only_before_the_loop_holds_lanes_in_its_first_trip_only() -> None:
+    """In later trips BSYNC waits for nobody."""
+    assert (1, 32) in costs(AT_THE_HEAD.replace("@P0 BRA 0x30", "@P0 BRA 0x40"))
+
+
+def test_lanes_that_leave_the_barrier_may_be_in_another_trip() -> None:
+    body = AT_THE_HEAD.replace("0x80", "0x90").replace("STS [R7], R9\nBSYNC", "BREAK B0\nSTS [R7], R9\nBSYNC")
+    assert (1, 32) in costs(body)
+
+
 @pytest.mark.parametrize("name", LOOPS)
 def test_lanes_that_do_not_wait_may_be_in_different_trips(name: str) -> None:
     text, barrier = LOOPS[name]

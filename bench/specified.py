@@ -4,11 +4,11 @@
 
 NAME identifies the package in the results; it may be given several times. From each file, up to `--images` images of
 `--arch`, evenly spread, are taken, and from each image up to `--kernels` kernels that access shared memory. A results
-file that exists keeps its rows of other packages. The
-launch has 64 blocks of the size for which the kernel was compiled (`.maxntid`, `__launch_bounds__`) or of 256
-threads; numbers of 4 bytes are 100,000, smaller ones 1; pointers, structures and data are not specified. Whatever
-depends on data therefore stays unknown: a shuffle by rank, a table, a search. Kernels that take structures, which are
-not specified, have a separate row. The results file has only names and counts, no third-party code.
+file that exists keeps its rows of other packages. The launch has 64 blocks of the size for which the kernel was
+compiled (`.maxntid`, `__launch_bounds__`) or of 256 threads; numbers of 4 bytes are 100,000, smaller ones 1; pointers,
+structures and data are not specified. Whatever depends on data therefore stays unknown: a shuffle by rank, a table, a
+search. Kernels that take structures, which are not specified, have a separate row. The results file has only names and
+counts, no third-party code.
 """
 
 from __future__ import annotations
@@ -133,6 +133,11 @@ def examine(module: nodes.Module, function: nodes.Function, rows: dict[str, Row]
         rows[how].add(list(found.sites), time.process_time() - begun)
 
 
+def _rows_of(package: str) -> tuple[str, str]:
+    """The names of a package's rows: of its kernels without structures, and with."""
+    return package, f"{package}, structures"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.specified", description=__doc__.splitlines()[0])
     parser.add_argument("packages", nargs="+", metavar="NAME=PATH")
@@ -146,12 +151,14 @@ def main() -> int:
     for name, _, path in (one.partition("=") for one in chosen.packages):
         for file in files(Path(path)):
             for module, function in kernels(file, chosen.arch, chosen.images, chosen.kernels):
-                row = f"{name}, structures" if any(one.size > POINTER for one in function.parameters) else name
+                row = _rows_of(name)[any(one.size > POINTER for one in function.parameters)]
                 examine(module, function, rows[row])
                 counts[row] += 1
                 print(f"{row}: {counts[row]} kernels", end="\r", file=sys.stderr, flush=True)
     selection = {"images": chosen.images, "kernels_per_image": chosen.kernels}
-    kept = json.loads(chosen.out.read_text("utf-8"))["packages"] if chosen.out and chosen.out.exists() else {}
+    before = json.loads(chosen.out.read_text("utf-8"))["packages"] if chosen.out and chosen.out.exists() else {}
+    named = {name for one in chosen.packages for name in _rows_of(one.partition("=")[0])}
+    kept = {name: row for name, row in before.items() if name not in named}
     measured = {
         name: {"kernels": counts[name], **selection, **{how: one[how].record() for how in ASKED}}
         for name, one in rows.items()

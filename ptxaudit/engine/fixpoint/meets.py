@@ -127,9 +127,10 @@ class Meets:
         if callers := calls_diverge & (between | {dominator}):
             return one_of_each(Kind.CALLS_DIVERGE, self.graph.ends[min(callers)] - 1)
         apart, waiting = self._diverging(dominator, block)
-        behind = waiting | self.paths.behind(apart, between | {dominator})
-        if apart.isdisjoint(self.paths.diverging_unseen) and behind.isdisjoint(self.paths.yielding | self.given_way):
-            return None
+        if apart.isdisjoint(self.paths.diverging_unseen):
+            behind = waiting | self.paths.behind(apart, between | {dominator})
+            if behind.isdisjoint(self.paths.yielding | self.given_way):
+                return None
         return one_of_each(Kind.YIELD)
 
     def _held(self, dominator: int, block: int) -> bool:
@@ -139,12 +140,15 @@ class Meets:
         """
         if self.paths.gathers(dominator, block):
             return True
-        way, apart = self.paths.on_the_way(dominator, block) | {block}, self._diverging(dominator, block)[0]
+        apart = self._diverging(dominator, block)[0]
+        if not apart:
+            return True
+        way = self.paths.on_the_way(dominator, block) | {block}
         return apart.isdisjoint(self.paths.diverging_unseen) and not any(self._several_ways(b, way) for b in apart)
 
     def _several_ways(self, branch: int, blocks: Set[int]) -> bool:
         """Lanes that diverge at a branch may all remain in these blocks."""
-        return len(blocks & set(self.paths.successors(branch))) > 1
+        return sum(s in blocks for s in self.paths.successors(branch)) > 1
 
     def _meet_at(self, dominator: int, block: int) -> bool:
         """Lanes that diverge between the two meet at the WARPSYNC of `block`, or before, and at no other one apart."""

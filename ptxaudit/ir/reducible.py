@@ -30,7 +30,9 @@ COPYING = "copying blocks of loops with several entries"
 
 
 class Reducible(Record):
-    """function: with copies; origin: for each of its instructions, its original index, -1 for added jumps."""
+    """function: with copies; graph: its graph, with routines apart from their callers; origin: for each of its
+    instructions, its original index, -1 for added jumps.
+    """
 
     function: Function
     graph: Graph
@@ -40,6 +42,8 @@ class Reducible(Record):
 def reducible(function: Function, graph: Graph, account: Account | None = None) -> Reducible | None:
     """The function with single-entry loops; None if that takes too many copies.
 
+    graph: with routines apart from their callers (`Blocks.apart`): paths that enter a routine from one caller and leave
+        it to another would be loops with several entries, and every copy would make more of them.
     account: pays for it (None: the graph's own). Raises Exhausted if it is used up.
     """
     account = account or graph.account
@@ -67,7 +71,7 @@ def _copied(function: Function, graph: Graph, account: Account) -> Reducible | N
         if len(function.instructions) + sizes(copied) > MOST_INSTRUCTIONS:
             return None
         function, origin = _split(function, graph, loop, copied, origin)
-        graph = build(function, account)
+        graph = build(function, account).apart
     return None
 
 

@@ -25,6 +25,10 @@ def function(rows) -> Function:
                 control = Control("branch", (t,), GUARD)
             case "exit":
                 control = Control("exit")
+            case ("call", t):
+                control = Control("call", (t,))
+            case "ret":
+                control = Control("ret")
             case str(text) if text.startswith("part "):
                 control = Control("part", (int(text[5:]),), selector=Const(1))
             case _:
@@ -119,6 +123,18 @@ MIDDLE:
 def test_loop_with_two_entries_is_answered():
     sites = ptxaudit.audit(TWO_ENTRIES, launches=[ptxaudit.Launch("*", grid=1, block=64)]).sites
     assert [(s.status, s.per_request.low, s.per_request.high) for s in sites] == [("invariant", 1, 1)] * 2
+
+
+def test_functions_that_call_each_other_are_split_once():
+    """Whichever of the two is called first, returns from either add no entries: they are apart from their callers."""
+    kernel = [("call", 3), ("call", 6), "exit"]
+    first, second = [("branch", 5), ("call", 6), "ret"], [("branch", 8), ("call", 3), "ret"]
+    f = function([*kernel, *first, *second])
+    split = reducible(f, build(f).apart)
+    assert split is not None
+    assert sorted(split.origin[len(f.instructions) :]) == [-1, 6, 7]  # the way into the second function, and its return
+    ways = split.graph.cfg.as_networkx()
+    assert single_entries(ways.subgraph(nx.descendants(ways, 0) | {0}).copy())
 
 
 def test_control_target_within_a_block_is_copied():

@@ -136,7 +136,7 @@ def _with_single_entries(question: Question, account: Account) -> Question:
         first.setdefault(question.originals[old], i)
     accesses = {i: question.accesses[old] for i, old in origin.items()}
     return Question(
-        _paths(split.function, split.graph.apart, accesses, account),
+        _paths(split.function, split.graph, accesses, account),
         accesses,
         {i: first[question.originals[old]] for i, old in origin.items()},
         {i: old for old, i in first.items()},

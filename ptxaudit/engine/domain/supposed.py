@@ -93,6 +93,10 @@ class Supposed:
         visit = self.made.get(inverse_of(unknown) or b"")
         return None if visit is None else (visit, False)
 
+    def visits_like(self, visit: Visit) -> int:
+        """In how many visits of its instruction the truth value was unknown."""
+        return sum((one.index, one.register) == (visit.index, visit.register) for one in set(self.made.values()))
+
 
 def _is_truth(value: Value) -> bool:
     return value.base.dtype == np.bool_ and len(value.terms) == 1 and value.alternatives is None

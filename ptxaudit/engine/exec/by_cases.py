@@ -124,11 +124,16 @@ class _Cases:
         return {i: answer for i, answer in answers.items() if answer is not None}
 
     def _visits(self, result: SiteResult, supposed: Supposed) -> tuple[Condition, ...]:
-        """The truth values of an answer's reason that a warp computes in one visit of an instruction."""
+        """The truth values of an answer's reason that a warp computes in one visit of an instruction.
+
+        None of an instruction with more visits than conditions may follow: each case would leave the other visits open.
+        """
         return tuple(
             condition
             for condition in _conditions(result, False)
-            if (made := supposed.visit_of(condition[0])) is not None and self._is_clear(made[0], supposed)
+            if (made := supposed.visit_of(condition[0])) is not None
+            and self._is_clear(made[0], supposed)
+            and supposed.visits_like(made[0]) <= MOST_CONDITIONS - len(supposed)
         )
 
     def _is_clear(self, visit: Visit, supposed: Supposed) -> bool:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 import ptxaudit
 from ptxaudit.base.status import Status
+from ptxaudit.engine.exec import by_cases
 from ptxaudit.report.model import report_from_dict
 from ptxaudit.review.diff.reports import Verdict, diff_reports
 from ptxaudit.review.diff.verdict import judge
@@ -221,6 +222,16 @@ def test_no_table_where_warps_that_differ_may_have_other_sums(path, isa):
     (often,) = audited(path, "many_visits", isa, [None, None]).sites
     for site in (twice, often):
         assert site.status not in (Status.EXACT, Status.CONDITIONAL)
+
+
+def test_trips_that_are_too_many_for_cases_are_not_tried(path, monkeypatch):
+    runs = []
+    run = by_cases.simulate
+    monkeypatch.setattr(by_cases, "simulate", lambda *args, **more: runs.append(args) or run(*args, **more))
+    audited(path, "many_visits", "sass", [None, None])
+    assert len(runs) == 1
+    audited(path, "two_visits", "sass", [None, None])
+    assert len(runs) > 2
 
 
 def test_reports_contain_the_cases(path):

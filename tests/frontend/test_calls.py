@@ -151,9 +151,16 @@ def test_calls_whose_target_returns_are_found(code, expected):
     assert found(code) == expected
 
 
-@pytest.mark.parametrize("code", (BY_CALLER, BY_CALLEE))
-def test_call_target_without_a_symbol_may_not_return(code):
-    assert found(code, named=False) == {}
+@pytest.mark.parametrize("code", (BY_CALLER, BY_CALLEE, COPIED, TWO_WAYS, NOT_WHERE_THEY_MEET))
+def test_code_without_a_symbol_that_only_calls_enter_is_a_function(code):
+    """ptxas names one of its two routines for the division of 64-bit integers."""
+    assert found(code, named=False) == {0x10: ("call", 4)}
+    assert found(code.replace("EXIT", "NOP", 1), named=False) == {0x10: ("jump", 4)}  # entered from above, too
+
+
+@pytest.mark.parametrize("code", (ELSEWHERE, COMPUTED, MAY_BE_COMPUTED, WHERE_LANES_MEET, BY_TABLE))
+def test_code_without_a_symbol_may_return_elsewhere(code):
+    assert 0x10 not in found(code, named=False)
 
 
 # ptxas leaves loops by a call of the code behind them (sm_75 to sm_89).

@@ -470,7 +470,7 @@ def because(*values: Value) -> Reason | None:
         if v.why is not None:
             if v.why.data:
                 return v.why
-            if first is None or first.kind is Kind.UNWRITTEN_IN_SOME:
+            if first is None or first.kind is Kind.UNWRITTEN_IN_SOME is not v.why.kind:
                 first = v.why
     if first is None:
         return None

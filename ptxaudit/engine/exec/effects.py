@@ -154,12 +154,11 @@ def results_of(op: Op, view: View, index: int, guard: Guarded, certain: bool) ->
         sources = tuple([view.read(s, guard) for s in op.src])
         if guard is None and any(map(unwritten, sources)):
             sources = _under_its_guard(op, view, index, sources)
-        out = _made(op, sources, index, row, view.env.made)
-        if isinstance(out, tuple):
-            return out
-        if not view.full and unknown_among(out, view.mask):
-            out = among_the_active(op, sources, view.mask, out, index, row)
-        return (out,)
+        made = _made(op, sources, index, row, view.env.made)
+        results = made if isinstance(made, tuple) else (made,)
+        if not view.full and any([unknown_among(v, view.mask) for v in results]):
+            results = among_the_active(op, sources, view.mask, results, index, row)
+        return results
     if name == "load" or name in WRITES:
         return state_spaces.access(op, view, index, guard, certain)
     stem, _, kind = name.partition(".")

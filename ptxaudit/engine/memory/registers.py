@@ -239,10 +239,9 @@ class View:
         left = self.where(guard, holds=False).read(reg)  # anything, if nothing has written it
         before = self.truths.get(reg.name, same_truths.NOWHERE)
         select, sources = Op("select", bits=reg.bits), (value, left, undecided)
-        chosen = operations.apply(select, sources, index)
-        assert isinstance(chosen, Value)
+        chosen = operations.one_result(select, sources, index)
         if not self.full and unknown_among(chosen, self.mask):
-            chosen = among_the_active(select, sources, self.mask, chosen, index)
+            (chosen,) = among_the_active(select, sources, self.mask, (chosen,), index)
         mixed = reg.uniform and not guard.reg.uniform  # any lane in which the guard holds writes for all
         if mixed or guard.reg.name == reg.name or value.bits != left.bits:
             return self.write(reg, chosen, None)
@@ -536,9 +535,9 @@ def fill(value: Value, mask: np.ndarray) -> Value:
 
 
 def among_the_active(
-    op: Op, sources: tuple[Value, ...], mask: np.ndarray, out: Value, index: int, row: Row | None = None
-) -> Value:
-    """The result if inactive lanes held what the first active one does: so they do not count, and a value that is
+    op: Op, sources: Results, mask: np.ndarray, out: Results, index: int, row: Row | None = None
+) -> Results:
+    """The results if inactive lanes held what the first active one does: so they do not count, and a value that is
     uniform over the active lanes is recognised as such.
     """
     if any(unknown_among(v, mask) for v in sources):
@@ -546,8 +545,11 @@ def among_the_active(
     filled = tuple(fill(v, mask) for v in sources)
     if all(a is b for a, b in zip(filled, sources)):
         return out
-    again = operations.apply(op, filled, index, row)  # one result, as before
-    return out if isinstance(again, tuple) or unknown_among(again, mask) else again
+    again = operations.apply(op, filled, index, row)
+    results = again if isinstance(again, tuple) else (again,)
+    alone = len(out) == 1  # of a sum, the carry and the upper half name their addends in all lanes, as later ones do
+    known = [(alone or type(a) is Value) and not unknown_among(b, mask) for a, b in zip(out, results)]
+    return tuple([b if better else a for better, a, b in zip(known, out, results)])
 
 
 def unknown_among(value: Value, mask: np.ndarray) -> bool:

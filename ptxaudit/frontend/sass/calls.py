@@ -66,13 +66,16 @@ def find_calls(
         callee = by_name.get(target[0]) if target is not None else None
         if target is None or callee is None or target[1] % INSTRUCTION_BYTES or not 0 <= target[1] < len(callee.code):
             continue
+        index, code = starts[callee.name] + target[1] // INSTRUCTION_BYTES, lines[callee.name]
         if target not in known:
-            known[target] = _returns(context, callee, target[1], lines[callee.name])
+            known[target] = _returns(context, callee, target[1], code)
         returns = known[target]
-        index = starts[callee.name] + target[1] // INSTRUCTION_BYTES
         if returns is None:
-            if _is_inside(callee, target[1], lines[callee.name]):
+            if _is_inside(callee, target[1], code):
                 out[place] = ("jump", index)
+                continue
+            returns = known[target] = _returns_without_symbol(context, callee, target[1], code)
+        if returns is None:
             continue
         if not returns:
             out[place] = ("branch", index)
@@ -177,8 +180,28 @@ def _returns(context: Context, section: CodeSection, offset: int, lines: tuple[L
     if not _begins_function(section, offset):
         return None if _may_return(section, offset, lines) else set()
     first, end = _extent(section, offset, lines)
+    return _registers(context, lines, first, end, range(first, end))
+
+
+def _returns_without_symbol(
+    context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]
+) -> set[str | int] | None:
+    """The same for code that only calls enter: a function even without a symbol, if lanes leave it by RET alone.
+
+    (ptxas copies its routine for 64-bit divisions into one that computes in uniform registers, and names only one.)
+    """
+    first, end = _extent(section, offset, lines)
+    within = _reached(section, offset, lines)
+    return _registers(context, lines, first, end, within) if all(first <= at < end for at in within) else None
+
+
+def _registers(
+    context: Context, lines: tuple[Line, ...], first: int, end: int, within: Iterable[int]
+) -> set[str | int] | None:
+    """The registers in which a function expects its return address, or that address. within: the positions that it
+    executes, of those from `first` to `end`."""
     ways = _ways_back(lines, first, end)
-    returns = [position for position in range(first, end) if lines[position].opcode.startswith("RET")]
+    returns = [position for position in within if lines[position].opcode.startswith("RET")]
     work = [(position, lines[position].operands.split()[0]) for position in returns]
     seen, found = set(work), set[str | int]()
     while work:

@@ -7,10 +7,21 @@ from memory_view import view
 
 from ptxaudit.engine.domain.lanes import LANES
 from ptxaudit.engine.domain.truths import extended
-from ptxaudit.engine.domain.value import EVERYWHERE, Uniform, Value, known, one_per_warp, opaque, unknown
+from ptxaudit.engine.domain.value import (
+    EVERYWHERE,
+    MAX_TERMS,
+    Uniform,
+    Value,
+    constant,
+    known,
+    one_per_warp,
+    opaque,
+    unknown,
+)
+from ptxaudit.engine.exec.effects import execute
 from ptxaudit.engine.memory.environment import Environment
 from ptxaudit.engine.memory.registers import Registers, View, guard_mask, known_among
-from ptxaudit.ir.nodes import Guard, Reg
+from ptxaudit.ir.nodes import Const, Guard, Op, Reg
 from ptxaudit.ir.reasons import Kind, Reason
 
 LOADED = Reason(Kind.LOADED, 0)
@@ -119,3 +130,16 @@ def test_predicate_that_is_unknown_in_some_warps_is_a_number():
 
 def test_negated_unknown_predicate_is_no_such_number():
     assert extended(Value(np.array([[True]]), unknown(TRUTH).terms), 32) is None
+
+
+def test_sum_with_carry_is_one_number_of_the_active_lanes():
+    """Some lanes have exited, and their registers hold something else: too many unknowns to keep them by lane."""
+    seen = view()
+    seen.mask, seen.full = np.arange(LANES)[None, :] < 20, False
+    terms = tuple((Uniform(f"u{k}", key=(k,)), seen.mask.astype(np.uint32)) for k in range(MAX_TERMS))
+    seen.registers.values |= {"r": Value(constant(0, 32).base, terms), "one": unknown(ONE)}
+    total, carry = Reg("total", 32), Reg("carry", 1)
+    sources = (R, Reg("one", 32), Const(0, 32), Const(0, 1), Const(0, 1))
+    execute(Op("add3.carry", (total, carry, None), sources, 32), seen, 0)
+    found = known_among(seen.read(total), seen.mask)
+    assert found.poison is None and found.uniform and found.terms

@@ -413,7 +413,7 @@ def test_handwritten_kernels_are_read_with_their_launches() -> None:
     assert by_hand.programs(frozenset((9017,))).__next__().shapes[0].cluster == (2, 1, 1)
 
 
-@pytest.mark.parametrize("number", [made.seed for made in by_hand.programs()][::24])
+@pytest.mark.parametrize("number", [made.seed for made in by_hand.programs() if made.seed % 24 == 1])
 def test_handwritten_kernels_compile(number: int) -> None:
     (made,) = by_hand.programs(frozenset((number,)))
     assert builds.compile_build(made, "nvrtc-O3").cubin

@@ -470,7 +470,7 @@ def because(*values: Value) -> Reason | None:
         if v.why is not None:
             if v.why.data:
                 return v.why
-            if first is None or first.kind is Kind.UNWRITTEN_IN_SOME is not v.why.kind:
+            if first is None or first.kind is Kind.UNWRITTEN_IN_SOME and v.why.kind is not Kind.UNWRITTEN_IN_SOME:
                 first = v.why
     if first is None:
         return None

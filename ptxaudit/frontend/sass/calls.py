@@ -58,6 +58,7 @@ def find_calls(
     by_name = {section.name: section for section in sections}
     callers = _callers(sections, lines)
     known: dict[tuple[str, int], set[str | int] | None] = {}  # target -> its return registers or addresses
+    inside: set[tuple[str, int]] = set()  # the targets in the middle of a function
     for position, line in enumerate(own):
         if not line.opcode.startswith("CALL"):
             continue
@@ -69,15 +70,16 @@ def find_calls(
         index, code = starts[callee.name] + target[1] // INSTRUCTION_BYTES, lines[callee.name]
         if target not in known:
             known[target] = _returns(context, callee, target[1], code)
+            if known[target] is None and _is_inside(callee, target[1], code):
+                inside.add(target)
+            elif known[target] is None:
+                known[target] = _returns_without_symbol(context, callee, target[1], code)
         returns = known[target]
-        if returns is None:
-            if _is_inside(callee, target[1], code):
-                out[place] = ("jump", index)
-                continue
-            returns = known[target] = _returns_without_symbol(context, callee, target[1], code)
-        if returns is None:
+        if target in inside:
+            out[place] = ("jump", index)
+        elif returns is None:
             continue
-        if not returns:
+        elif not returns:
             out[place] = ("branch", index)
         elif _given(context, own, position, returns):
             out[place] = ("call", index)

@@ -9,6 +9,7 @@ warp to the instruction that computes it (`Visit`): one truth value per warp.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 import numpy as np
@@ -46,6 +47,7 @@ class Supposed:
         self._by_identity = {u.identity: truth for u, truth in self.launch_wide}
         self._of_inverse = {of: not truth for u, truth in self.launch_wide if (of := inverse_of(u)) is not None}
         self._at = {(visit.index, visit.register) for visit in self.of_warps}
+        self._unknown: dict[tuple[int, str], set[int]] = defaultdict(set)  # of `made`: the visits of each
 
     def with_launch_wide(self, unknown: Uniform, truth: bool) -> Supposed:
         """One more truth value of the launch is supposed."""
@@ -83,7 +85,8 @@ class Supposed:
         if len(value.terms) == 1 and len(visits) and (visits == visits[0]).all():
             visit = Visit(index, reg.name, int(visits[0]))
             for key in (value.terms[0][0].identity, fingerprint(squeeze(value))):
-                self.made.setdefault(key, visit)
+                if self.made.setdefault(key, visit) is visit:
+                    self._unknown[index, reg.name].add(visit.nth)
         return value
 
     def visit_of(self, unknown: Uniform) -> tuple[Visit, bool] | None:
@@ -95,7 +98,7 @@ class Supposed:
 
     def visits_like(self, visit: Visit) -> int:
         """In how many visits of its instruction the truth value was unknown."""
-        return sum((one.index, one.register) == (visit.index, visit.register) for one in set(self.made.values()))
+        return len(self._unknown[visit.index, visit.register])
 
 
 def _is_truth(value: Value) -> bool:

@@ -72,8 +72,6 @@ def find_calls(
             known[target] = _returns(context, callee, target[1], code)
             if known[target] is None and _is_inside(callee, target[1], code):
                 inside.add(target)
-            elif known[target] is None:
-                known[target] = _returns_without_symbol(context, callee, target[1], code)
         returns = known[target]
         if target in inside:
             out[place] = ("jump", index)
@@ -179,22 +177,16 @@ def _returns(context: Context, section: CodeSection, offset: int, lines: tuple[L
 
     None: unknown, because the code there is not a whole function, or because lanes may leave it otherwise.
     """
-    if not _begins_function(section, offset):
-        return None if _may_return(section, offset, lines) else set()
     first, end = _extent(section, offset, lines)
-    return _registers(context, lines, first, end, range(first, end))
-
-
-def _returns_without_symbol(
-    context: Context, section: CodeSection, offset: int, lines: tuple[Line, ...]
-) -> set[str | int] | None:
-    """The same for code that only calls enter: a function even without a symbol, if lanes leave it by RET alone.
-
-    (ptxas copies its routine for 64-bit divisions into one that computes in uniform registers, and names only one.)
-    """
-    first, end = _extent(section, offset, lines)
+    if _begins_function(section, offset):
+        return _registers(context, lines, first, end, range(first, end))
     within = _reached(section, offset, lines)
-    return _registers(context, lines, first, end, within) if all(first <= at < end for at in within) else None
+    if not _may_return(section, offset, lines, within):
+        return set()
+    # a function even without a symbol, if only calls enter it and lanes leave it by RET alone: of two routines for
+    # divisions of 64-bit integers, one of which computes in uniform registers, ptxas names one
+    alone = not _is_inside(section, offset, lines) and all(first <= at < end for at in within)
+    return _registers(context, lines, first, end, within) if alone else None
 
 
 def _registers(
@@ -230,10 +222,10 @@ def _is_inside(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> bo
     return not _begins_function(section, offset) and offset // INSTRUCTION_BYTES in _reached(section, start, lines)
 
 
-def _may_return(section: CodeSection, offset: int, lines: tuple[Line, ...]) -> bool:
-    """Whether code in the middle of a function may reach a RET of it, or leave it without ending."""
+def _may_return(section: CodeSection, offset: int, lines: tuple[Line, ...], within: Iterable[int]) -> bool:
+    """Whether code in the middle of a function may reach a RET of it, or leave it without ending. within: what it
+    reaches."""
     first, end = _extent(section, _start(section, offset), lines)
-    within = _reached(section, offset, lines)
     return any(not first <= at < end or lines[at].opcode.startswith("RET") for at in within)
 
 
